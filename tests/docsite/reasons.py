@@ -14,7 +14,7 @@ OUTCOMES = {
     "fork": "a kind of conflict",
     "verdict": "the claim of an accepted record has no effect",
     "gc": "why a record stays, or what a collection found",
-    "refused_call": "a call, or a writer, that was refused",
+    "refused_call": "a call, or a journal writer, that was refused",
 }
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from strandline.tables.read_lake import ReadLake
 
 SHOWN: Final = 20
-"""Maximum number of damaged sources in a report, which also gives their total."""
+"""Maximum number of sources with rejected records in a report, which also gives their total."""
 TABLES: Final = ("quarantine",)
 # Rows of the view `damaged_source`, in SQL that delta-rs also reads; a test compares the two.
 # A join finds the first break by place and id. A window would sort all rows of a source, possibly a million.
@@ -57,7 +57,7 @@ FROM (
 
 
 def members(rows: list[dict[str, Any]], total: int) -> dict[str, Any]:
-    """Return the members of a report about damaged sources: the first ones and the total."""
+    """Return the members of a report about sources with rejected records: the first ones and the total."""
     return {"damaged_files": rows, "damaged_files_total": total}
 
 

@@ -94,8 +94,9 @@ def check_manifests(
 ) -> ManifestFindings:  # fmt: skip
     """Compare the files with their manifests, in one Spark action; in none if no manifest names a file.
 
-    A file is `complete` (every manifest that names it agrees), `damaged` or `open_ended` (no manifest names it). If a
-    manifest disagrees about namespaces although all its files are present and agree, none of them is `complete`.
+    A file is `complete` (every manifest that names it agrees), `damaged` (it differs from its manifest) or `open_ended`
+    (no manifest names it). If a manifest disagrees about namespaces although all its files are present and agree, none
+    of them is `complete`.
     """
     checked = _paired(selection, manifests)
     damaged = _compare(checked, selection, admission, spark, limits)

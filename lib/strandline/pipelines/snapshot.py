@@ -24,7 +24,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
 
     A namespace has changed if its records, its reducer, the skip window or what is applied differ, or if its last
     snapshot is damaged; then the new one lists all members again. `counts` has `snapshots`, `covered` and `prunable`
-    (records of the new snapshots), and `damaged` (snapshots).
+    (records of the new snapshots), and `damaged` (snapshots that were changed).
 
     A kill leaves members without a snapshot, which are ignored; the same command then takes the same snapshots.
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING; NAMESPACE_UNKNOWN,

@@ -60,11 +60,11 @@ def _export(
         ),
     ] = None,
 ) -> Result:
-    """Write accepted records to one file that ingest reads, in their own format, with a manifest.
+    """Write accepted records to one file that ingest reads, in their own format, with a delivery manifest.
 
     One journal without a fork is written as its text, other journals as frames, logs as a CAR with identities and
-    manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence, device logs as lines of JSON.
-    Ingested into an empty lake, the file gives the same sets of records.
+    database manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence, device logs as lines of
+    JSON. Ingested into an empty lake, the file gives the same sets of records.
     """
     _check_format(form)
     from strandline.pipelines import export

@@ -62,14 +62,17 @@ Archive = Annotated[
     ),
 ]
 Compact = Annotated[
-    bool, typer.Option("--compact", help="Then compact the record tables, sorted by namespace and order.")
+    bool,
+    typer.Option(
+        "--compact", help="After the collection, compact the record tables, sorted by namespace and order."
+    ),
 ]
 Vacuum = Annotated[
     int | None,
     typer.Option(
         "--vacuum",
         metavar="HOURS",
-        help="Then remove files that no version of the last HOURS hours needs.",
+        help="After the collection, remove files that no version of the last HOURS hours needs.",
         show_default=False,
     ),
 ]

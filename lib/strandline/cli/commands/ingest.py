@@ -25,13 +25,16 @@ Sources = Annotated[
 FailOnReject = Annotated[bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")]
 RequireManifest = Annotated[
     bool,
-    typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
+    typer.Option(
+        "--require-manifest", help="Refuse files that no delivery manifest names, before reading them."
+    ),
 ]
 FromQuarantine = Annotated[
     bool,
     typer.Option(
         "--from-quarantine",
-        help="Judge again, by the rules of this version, records that were rejected or met a fixed bug.",
+        help="Judge again, by the rules of this version, records that were rejected, or that wait because of a bug of "
+        "an older version.",
     ),
 ]
 Reason = Annotated[

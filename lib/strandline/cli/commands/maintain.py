@@ -39,8 +39,8 @@ def _maintain(
 ) -> Result:
     """Compact small files and remove files that only old versions need. Changes no row.
 
-    Old versions stay for 30 days, or as the setting maintain.keep_days says, and longer if the next `reduce` or
-    `export --as-of` of the newest run needs them. Other commands can run at the same time.
+    Old versions stay for `maintain.keep_days` days (30 unless set), and longer if the next `reduce` or `export --as-of`
+    of the newest run needs them. Other commands can run at the same time.
     """
     from strandline.pipelines import maintain
 

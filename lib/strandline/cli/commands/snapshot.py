@@ -28,7 +28,7 @@ SkipWindow = Annotated[
         metavar="W",
         min=0,
         max=MAX_SKIP_WINDOW,
-        help=f"The newest 2.5 W records of an order stay; {DEFAULT_SKIP_WINDOW} if not given.",
+        help=f"The newest 2.5 times W records of an order stay. W is {DEFAULT_SKIP_WINDOW} if not given.",
         show_default=False,
     ),
 ]

@@ -41,7 +41,8 @@ def _status(
         bool,
         typer.Option(
             "--check",
-            help="Exit code 1 if a namespace is forked, waiting or behind, a writer stopped or a table is unreduced.",
+            help="Exit code 1 if a namespace is forked, waiting or behind, a journal writer stopped or a table is "
+            "unreduced.",
         ),
     ] = False,
 ) -> Result:

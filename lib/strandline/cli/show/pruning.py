@@ -21,7 +21,7 @@ def snapshot(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     if report.counts["damaged"]:
-        console.print(Text("damaged snapshots were replaced: the new ones list all members", style="yellow"))
+        console.print(Text("changed snapshots were replaced: the new ones list all members", style="yellow"))
     next_commands(console, ("strandline gc --what-if",), report)
 
 

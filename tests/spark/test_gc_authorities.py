@@ -54,6 +54,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
             name: (len(plan.prune), plan.holds) for name, plan in plans.items() if plan.prune
         }
         assert_listed(lake, gone)
+        assert_hashes_stated(lake)
         expected_carries |= {name: plan.carry for name, plan in plans.items() if plan.prune}
         assert carries(lake) == expected_carries
         for source in sources:
@@ -86,6 +87,14 @@ def assert_current(lake, sources):
     assert {each.text: current_state(lake.store(), each, version).commitment for each in with_base} == {
         each.text: stated[each.text] for each in with_base
     }
+
+
+def assert_hashes_stated(lake):
+    """What a plan reduces an authority to is what `reduce` did."""
+    rows = lake.rows("snapshot", "namespace", "origin", "state_hash")
+    stated = {(name, state_hash) for name, origin, state_hash in rows if origin == "local"}
+    assert stated
+    assert stated <= {*lake.rows("namespace_state", "namespace", "state_hash")}
 
 
 def assert_judged_alike(lake, sources, context):

@@ -30,10 +30,10 @@ _BATCH: Final = 4096
 def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
 
-    Reads: HISTORY_COLUMNS of all accepted operations and snapshots and the remains of pruned operations, the rows of a
-            namespace together; relied: states by which records were pruned, or null; settled: the snapshot that
-            `reduce` knows as the one in force, or null. Both are equal in all rows of facts of a namespace. DERIVED and
-            known_status are read beside remains alone.
+    Reads: HISTORY_COLUMNS of all accepted operations and snapshots, of what snapshots name, and of the remains of
+            pruned operations, the rows of a namespace together; relied: states by which records were pruned, or null;
+            settled: the snapshot that `reduce` knows as the one in force, or null. Both are equal in all rows of facts
+            of a namespace. DERIVED and known_status are read beside remains alone.
     Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
             to its base, `base_id` is the snapshot in force if `reduce` knows it. A base that `reduce` does not know
             counts only if the history passes it anyhow: else a fork would be settled here and not in the tables. Of

@@ -109,9 +109,14 @@ def _needed(facts: DataFrame, more: Iterable[str] = ()) -> DataFrame:
     found = facts.where(F.col("kind") == "Snapshot")
     kinds = F.col("kind").isin(*_ALWAYS) | (F.col("variant") == "ContextGenesis")
     always = facts.where(kinds).join(found.select(*HOME).distinct(), list(HOME), "left_semi")
-    others = facts.where(~kinds).join(_named(found), list(KEY), "left_semi")
+    others = named_facts(facts, ~kinds)
     columns = (*HOME, "record_id", "kind", "content_json", "attest", "fact_cbor", *more)
     return always.select(*columns).unionByName(others.select(*columns))
+
+
+def named_facts(facts: DataFrame, is_wanted: Column) -> DataFrame:
+    """Keep those of the wanted facts that snapshots among all of them name."""
+    return facts.where(is_wanted).join(_named(facts), list(KEY), "left_semi")
 
 
 def _named(facts: DataFrame) -> DataFrame:

@@ -62,19 +62,37 @@ def test_a_charge_above_the_limit_writes_nothing():
     assert finished(charging(Writer(model, 0), SPACE, 0)).spent == 10
 
 
+def full_chain(tip=bytes(32), taken=frozenset()):
+    return BudgetReading(
+        KEY, FlowBudget(10, 0, 1), (2**64 - 1, tip), frozenset().__contains__, taken.intersection
+    )
+
+
 def test_a_full_chain_takes_no_charge():
     class Full(Writer):
         def read(self):
-            nothing = frozenset()
-            return BudgetReading(
-                KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), nothing.__contains__, nothing.intersection
-            )
+            return full_chain()
 
     model = Model(10)
     with pytest.raises(ChainFull) as refused:
         list(charging(Full(model, 0), SPACE, 1))
     assert refused.value.code == "CHAIN_FULL"
     assert model.rows == []
+
+
+def test_a_full_chain_takes_a_limit():
+    [limit] = update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(5, ()))
+    assert (limit.variant, limit.content["limit"]) == ("FlowLimit", 5)
+    # Writers that know one tip have one slot, and a slot that is taken is passed by.
+    [again] = update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(4, ()))
+    [other] = update_facts(Unsigned(), SPACE, full_chain(b32(2)), BudgetUpdate(5, ()))
+    [second] = update_facts(
+        Unsigned(), SPACE, full_chain(taken=frozenset([limit.order])), BudgetUpdate(4, ())
+    )
+    assert again.order == limit.order
+    assert len({limit.order, other.order, second.order}) == 3
+    with pytest.raises(ChainFull):
+        update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(5, (1,)))
 
 
 def test_a_slot_that_another_fact_holds_is_passed_by():

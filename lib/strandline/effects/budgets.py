@@ -89,7 +89,8 @@ class DeltaBudget:
             FlowBudget(limit, flow.spent, key.epoch),
             flow.tip,
             partial(has_request, facts, key.src, jobs=self._jobs),
-            partial(taken_orders, facts, jobs=self._jobs),
+            # A slot is also held by facts that do not count: copies of pruned bodies.
+            partial(taken_orders, retained.stored, jobs=self._jobs),
         )
 
     def prepare(self, charge: PlannedCharge) -> Fact:

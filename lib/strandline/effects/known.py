@@ -12,6 +12,7 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.reduce import Journal, parse_state
 from strandline.dialects.aura.spark import snapshots
+from strandline.dialects.aura.spark.histories import relied_states
 from strandline.dialects.aura.spark.known_states import GENESIS, known_states
 from strandline.dialects.aura.spark.reduction import authority_states
 from strandline.dialects.aura.spark.retained_operations import (
@@ -57,17 +58,19 @@ def named_states(
 def current_state(store: TableStore, authority: Namespace, version: int) -> State:
     """Return the state of an authority after its facts at a version of their table, as `reduce` makes it.
 
+    Its Snapshot facts are judged here: one that `reduce` has not judged yet counts.
     Raises: AuthorityUnknown; CarryDamaged if what stands for its pruned operations cannot be read.
     """
     jobs = SparkJobs(NoProgress())
-    in_force = None
-    if snapshots.are_stored(store, jobs):
-        in_force = snapshots.in_force(snapshots.stored(store))
     facts = only_namespaces(store.read_version(FACTS, version), [authority.text], store.buckets)
     pruned = pruned_operations(store, jobs)
     if pruned is not None:
         pruned = pruned.where(F.col("namespace") == authority.text)
         facts = pruned.kept(facts)
+    in_force = None
+    if jobs.has_rows(facts.where(F.col("kind") == "Snapshot")):
+        judged = snapshots.judged_authorities(facts, relied_states(store, jobs), pruned, store, jobs)
+        in_force = snapshots.in_force(snapshots.statuses(judged))
     rows = jobs.few(authority_states(facts, in_force, pruned).select("state_cbor", "is_torn"), 1)
     if not rows:
         raise AuthorityUnknown(authority)

@@ -16,6 +16,7 @@ from strandline.dialects import dialect, infos
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
+from strandline.effects.known import current_state
 from support.aura_cases import (
     K2,
     U,
@@ -318,6 +319,9 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     copied.reduce()
     assert state()[0] == after(states()["A0"], late).commitment
     copied.ingest(write_files(tmp_path / "snapshot", {"snapshot.jsonl": lines([in_force])}))
+    # What charges budgets knows the state before `reduce` has judged the snapshot.
+    version = copied.versions()["aura_fact"]
+    assert current_state(copied.store(), U, version).commitment == states()["Kp"].commitment
     copied.reduce()
     assert state() == (
         states()["Kp"].commitment,

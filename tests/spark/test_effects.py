@@ -7,13 +7,14 @@ import pytest
 
 from strandline.core.errors import NamespaceMismatch, UsageError
 from strandline.dialects.aura import author
-from strandline.dialects.aura.author.charges import BudgetExceeded, FlowBudget
+from strandline.dialects.aura.author.charges import BudgetExceeded, FlowBudget, charge_slot
 from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.reduce.contexts import FlowKey
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import EMPTY
 from strandline.effects import JournalEffects
 from strandline.effects.known import named_states, own_history
-from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority
+from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority, states
 from support.context_cases import of_context
 from support.kills import KilledError, killed_at
 
@@ -88,6 +89,26 @@ def test_budgets_are_charged_joined_and_refused(lake):
     assert lake.rows("run", "command").count(("effects",)) == 5
     lake.reduce()
     assert lake.rows("flow_budget", "spent", "charges", "limit", "unbroken") == [(12, 3, 12, True)]
+
+
+def test_a_charge_passes_by_the_slot_that_a_copy_of_a_pruned_charge_holds(lake):
+    ours, key = effects(lake), FlowKey(V_ID, U.id, 0)
+    effects(lake, U).persist_journal(Journal(U, facts().values()))
+    members = {"context": CONTEXT.id, "src": V_ID, "dst": U.id, "epoch": 0, "cost": 2}
+    tip = of_context("FlowCharge", 0x23, "v", namespace=CONTEXT, **members, nonce=5, prev=bytes(32))
+    slots = [charge_slot(CONTEXT, key, 6, tip.body_id, attempt) for attempt in (0, 1)]
+    early = author.relational(
+        CONTEXT, "FlowCharge", members | {"nonce": 0, "prev": bytes(32)}, order=slots[0],
+        timestamp={"OrderClock": slots[0]},
+    )  # fmt: skip
+    by_v = author.attest(early, V_ID, V0, K3)
+    assert ours.persist_journal(Journal(CONTEXT, [by_v, tip])).counts["new"] == 2
+    lake.reduce()
+    assert lake.gc(skip_window=0).counts["pruned"] == 1
+    copy = author.attest(by_v, U.id, states()["Kp"].commitment, K2)
+    assert ours.persist_journal(Journal(CONTEXT, [copy])).counts["new"] == 1
+    assert ours.charge_flow_budget(CONTEXT, U, 3) == FlowBudget(15, 7, 0)
+    assert {*slots} <= {order for [order] in lake.rows("aura_fact", "order_token")}
 
 
 def test_journals_are_read_merged_refined_and_written(lake):

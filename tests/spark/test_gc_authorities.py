@@ -3,7 +3,11 @@
 import pytest
 from pyspark.sql import functions as F
 
+from strandline.dialects.aura import author
+from strandline.dialects.aura.reduce import Journal
 from strandline.dialects.aura.spark.authority_pruning import PlannedAuthorities
+from strandline.dialects.aura.types import RotateEpoch
+from strandline.effects import JournalEffects
 from strandline.effects.known import current_state
 from support import pruned_contexts as contexts
 from support.aura_corpus import line
@@ -54,6 +58,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
             name: (len(plan.prune), plan.holds) for name, plan in plans.items() if plan.prune
         }
         assert_listed(lake, gone)
+        assert_hashes_stated(lake)
         expected_carries |= {name: plan.carry for name, plan in plans.items() if plan.prune}
         assert carries(lake) == expected_carries
         for source in sources:
@@ -64,6 +69,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert differing(after, tables(sources)) == {}
         assert {table for table in after if after[table] != before[table]} == {"attested_op"}
         assert contexts.lake_tables(lake) == of_context
+        assert_merged(lake, next(source for source in sources if source.has_base and source.lake.skeletons))
         assert_current(lake, [source for source in sources if plans[source.namespace.text].prune])
     # As a kill leaves it behind the deletion of reduced rows: the records are there, and do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {stored}")
@@ -86,6 +92,28 @@ def assert_current(lake, sources):
     assert {each.text: current_state(lake.store(), each, version).commitment for each in with_base} == {
         each.text: stated[each.text] for each in with_base
     }
+
+
+def assert_merged(lake, source):
+    """An operation on a state behind pruned ones is admitted beside the journal of the lake."""
+    state, effects = source.reduced().state, JournalEffects(lake.spark, str(lake.path), source.namespace)
+    fact = author.append(
+        source.namespace, state, RotateEpoch((0,), None), signer=source.history.signer_at(state),
+        order=bytes([8]) * 32, timestamp={"OrderClock": bytes([8]) * 32},
+    )  # fmt: skip
+    journal = effects.get_journal().journal
+    assert set(effects.merge_facts(journal, Journal(source.namespace, [fact])).journal.facts) == {
+        *journal.facts,
+        fact,
+    }
+
+
+def assert_hashes_stated(lake):
+    """What a plan reduces an authority to is what `reduce` did."""
+    rows = lake.rows("snapshot", "namespace", "origin", "state_hash")
+    stated = {(name, state_hash) for name, origin, state_hash in rows if origin == "local"}
+    assert stated
+    assert stated <= {*lake.rows("namespace_state", "namespace", "state_hash")}
 
 
 def assert_judged_alike(lake, sources, context):

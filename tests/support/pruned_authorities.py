@@ -36,9 +36,11 @@ class Source:
         self.enter(facts)
         told = []
         if self.has_base:
-            told.append(self.snapshot())
+            self.lake.advance(self.draw)
         if self.has_receipt and number == 0:
             told.append(self.receipt())
+        if self.has_base:
+            told.append(self.snapshot(told))
         self.others |= {fact.fact_id: fact for fact in told}
         self.remember(self.reduced())
         return [*facts, *told]
@@ -70,9 +72,8 @@ class Source:
             else:
                 self.waiting[id_] = fact
 
-    def snapshot(self):
-        """The snapshot of a state of the history, at or after the one before."""
-        self.lake.advance(self.draw)
+    def snapshot(self, receipts):
+        """The snapshot of the base, which also lists the receipts that came with it."""
         base, sequence = self.lake.base, len(self.snapshots) + 1
         path = reduce_authority(self.namespace, self.lake.ever.values(), base).chain.path[: base.height]
         assert path[-1].new_commitment == base.commitment
@@ -80,7 +81,7 @@ class Source:
         found = reduce_authority(self.namespace, [op.fact for op in path])
         made = author.snapshot(
             self.namespace, sequence=sequence, state_hash=found.state_hash, order=order,
-            supersedes=[*(op.fact for op in path), *self.snapshots], timestamp={"OrderClock": order},
+            supersedes=[*(op.fact for op in path), *self.snapshots, *receipts], timestamp={"OrderClock": order},
         )  # fmt: skip
         self.snapshots.append(
             author.attest(made, self.namespace.id, base.commitment, self.history.signer_at(base))

@@ -13,7 +13,7 @@ from strandline.core.errors import FaultError
 from strandline.core.ids import bucket_of
 from strandline.dialects.aura.author import relational
 from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, WriteConflict
-from strandline.dialects.aura.codec import encode, stored_fact
+from strandline.dialects.aura.codec import ShapeRefused, encode, stored_fact
 from strandline.dialects.aura.reduce.contexts import FlowKey, effective_limit
 from strandline.dialects.aura.spark.authored import fact_rows
 from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_request, taken_orders
@@ -89,7 +89,8 @@ class DeltaBudget:
             FlowBudget(limit, flow.spent, key.epoch),
             flow.tip,
             partial(has_request, facts, key.src, jobs=self._jobs),
-            partial(taken_orders, facts, jobs=self._jobs),
+            # A slot is also held by facts that do not count: copies of pruned bodies.
+            partial(taken_orders, retained.stored, jobs=self._jobs),
         )
 
     def prepare(self, charge: PlannedCharge) -> Fact:
@@ -114,9 +115,13 @@ class DeltaBudget:
         if self._state is None or self._state.key is None:
             raise ValueError("a fact is signed at the state that was read")
         entry = dict(self._signer(fact.body_id))
-        if entry["commitment"] != self._state.commitment:
-            raise StaleState(self._state.commitment, entry["commitment"])
-        signed = encode({**fact.value, "attest": [entry]})
+        try:
+            signed = encode({**fact.value, "attest": [entry]})
+        except ShapeRefused as refused:
+            raise AttestationRefused((refused.reason,)) from None
+        [attestation] = signed.attest
+        if attestation.commitment != self._state.commitment:
+            raise StaleState(self._state.commitment, attestation.commitment)
         state = KnownState(self._state.epoch, self._state.key.group_key)
         verdict = judge_attested(signed, {(self._authority.id, self._state.commitment): state}, self._genesis)
         if verdict.status != "accepted":

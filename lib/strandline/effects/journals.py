@@ -27,7 +27,7 @@ from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import DIALECT, Fact, Namespace
 from strandline.effects.budgets import AttestBody, DeltaBudget
 from strandline.effects.errors import NoSigner
-from strandline.effects.known import named_states, own_history
+from strandline.effects.known import named_states, own_history, pruned_history
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines import ingest
 from strandline.pipelines.run_context import RunContext
@@ -89,7 +89,8 @@ class JournalEffects:
         store = self._store(self._context)
         version = store.version(FACTS)
         states = named_states(store, version, delta.facts)
-        return merge_facts(target, delta, own_history(store, version, delta), states)
+        history, pruned = own_history(store, version, delta), pruned_history(store, version, delta)
+        return merge_facts(target, delta, history, states, pruned)
 
     def refine_caps(self, target: Journal, refinement: Journal) -> Journal:
         """Return target with refinements; writes nothing.  Raises: as `author.journals.refine_caps`."""

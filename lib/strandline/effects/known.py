@@ -12,12 +12,17 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.reduce import Journal, parse_state
 from strandline.dialects.aura.spark import snapshots
+from strandline.dialects.aura.spark.histories import relied_states
 from strandline.dialects.aura.spark.known_states import GENESIS, known_states
 from strandline.dialects.aura.spark.reduction import authority_states
-from strandline.dialects.aura.spark.retained_operations import pruned_operations
+from strandline.dialects.aura.spark.retained_operations import (
+    is_operation,
+    pruned_operations,
+    with_remains,
+)
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import Fact, Namespace
-from strandline.dialects.aura.verify import KnownState, State
+from strandline.dialects.aura.verify import KnownState, PrunedOps, State
 from strandline.effects.errors import AuthorityUnknown, CarryDamaged
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines.run_context import NoProgress
@@ -25,6 +30,7 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
 _NAMED = pa.schema([pa.field("authority", pa.string()), pa.field("commitment", pa.binary())])
+_BESIDE = ("namespace", "fact_cbor", *kernels.DERIVED, *kernels.REMAINS)
 
 
 def named_states(
@@ -52,17 +58,19 @@ def named_states(
 def current_state(store: TableStore, authority: Namespace, version: int) -> State:
     """Return the state of an authority after its facts at a version of their table, as `reduce` makes it.
 
+    Its Snapshot facts are judged here: one that `reduce` has not judged yet counts.
     Raises: AuthorityUnknown; CarryDamaged if what stands for its pruned operations cannot be read.
     """
     jobs = SparkJobs(NoProgress())
-    in_force = None
-    if snapshots.are_stored(store, jobs):
-        in_force = snapshots.in_force(snapshots.stored(store))
     facts = only_namespaces(store.read_version(FACTS, version), [authority.text], store.buckets)
     pruned = pruned_operations(store, jobs)
     if pruned is not None:
         pruned = pruned.where(F.col("namespace") == authority.text)
         facts = pruned.kept(facts)
+    in_force = None
+    if jobs.has_rows(facts.where(F.col("kind") == "Snapshot")):
+        judged = snapshots.judged_authorities(facts, relied_states(store, jobs), pruned, store, jobs)
+        in_force = snapshots.in_force(snapshots.statuses(judged))
     rows = jobs.few(authority_states(facts, in_force, pruned).select("state_cbor", "is_torn"), 1)
     if not rows:
         raise AuthorityUnknown(authority)
@@ -73,9 +81,24 @@ def current_state(store: TableStore, authority: Namespace, version: int) -> Stat
 
 def own_history(store: TableStore, version: int, delta: Journal) -> list[Fact]:
     """Return the accepted genesis of a context; the accepted operations of an authority, if the journal has some."""
-    kind = F.col("variant") == GENESIS
-    if any(fact.attested is not None for fact in delta.facts):
-        kind = F.col("kind") == "AttestedOp"
+    kind = is_operation() if _has_operations(delta) else F.col("variant") == GENESIS
     rows = only_namespaces(store.read_version(FACTS, version), [delta.namespace.text], store.buckets)
     found = rows.where(kind).select("fact_cbor").collect()
     return [stored_fact(bytes(row["fact_cbor"])) for row in found]
+
+
+def pruned_history(store: TableStore, version: int, delta: Journal) -> Mapping[Namespace, PrunedOps]:
+    """Return what `gc` pruned of an authority, if the journal has operations of it."""
+    if not _has_operations(delta):
+        return {}
+    pruned = pruned_operations(store, SparkJobs(NoProgress()))
+    if pruned is None:
+        return {}
+    rows = only_namespaces(store.read_version(FACTS, version), [delta.namespace.text], store.buckets)
+    group = with_remains(rows.where(is_operation()), pruned, _BESIDE).toArrow().to_pylist()
+    found = kernels.pruned_beside(group)
+    return {} if found is None else {delta.namespace: found}
+
+
+def _has_operations(delta: Journal) -> bool:
+    return any(fact.attested is not None for fact in delta.facts)

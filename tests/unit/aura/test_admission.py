@@ -1,5 +1,6 @@
 """Which facts join: the sets decide, never order; what waits is admitted when what it waits for came."""
 
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -8,7 +9,7 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import encode, read_documents, to_json
 from strandline.dialects.aura.types import ANY, AddLeaf, FactDocument, Namespace, RotateEpoch, Unreadable
-from strandline.dialects.aura.verify import admit, authorities, judge
+from strandline.dialects.aura.verify import AcceptedFacts, admit, authorities, judge
 from support.aura_attacks import (
     CONTEXT,
     OTHER,
@@ -221,8 +222,26 @@ def test_a_forged_attestation_is_rejected_even_if_another_state_is_unknown():
     assert verdict(forged, [*BOTH, GENESIS]) == rejected("ATTEST_SIGNATURE_INVALID")
     assert verdict(forged, [other_authority(), GENESIS]) == rejected("ATTEST_SIGNATURE_INVALID")
     assert verdict(forged, [*CHAIN, GENESIS])[:2] == ("deferred", "AUTHORITY_STATE_MISSING")
-    evidence = admit([*BOTH, GENESIS, forged]).verdicts[forged.fact_id].evidence
-    assert evidence["ATTEST_SIGNATURE_INVALID"]["authority"] == Namespace("authority", V_ID).text
+
+
+def test_the_evidence_of_a_forged_attestation_is_that_of_the_fact_whatever_came_before():
+    both = attested(generic("x"), "v")
+    forged = encode({**both.value, "attest": [{**each, "sig": bytes(64)} for each in both.value["attest"]]})
+    rows = set()
+    for others in permutations(([*CHAIN], [other_authority()], [GENESIS, forged])):
+        accepted, last = AcceptedFacts(), None
+        for given in others:
+            found = judge([FactDocument(fact, 0) for fact in given], accepted)
+            accepted = found.accepted
+            for row in found.quarantine:
+                last = row
+        assert (last.status, last.reasons) == ("rejected", ("ATTEST_SIGNATURE_INVALID",))
+        rows.add(encode_evidence(last.evidence))
+    states_of_both = sorted(
+        f"state:{Namespace('authority', each.authority).text}#{each.commitment.hex()}"
+        for each in forged.attest
+    )
+    assert rows == {encode_evidence({"ATTEST_SIGNATURE_INVALID": {"states": states_of_both}})}
 
 
 def test_an_attestation_counts_at_a_state_that_lost_and_under_no_other_key():

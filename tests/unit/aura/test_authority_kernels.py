@@ -75,7 +75,7 @@ def history_rows(source, statuses=(), **changed):
     known = dict(statuses) or {each.fact_id: "older" for each in source.snapshots[:-1]}
     more = {"relied": source.relied or None, "settled": source.snapshots[-1].fact_id}
     rows = [row | more | {"known_status": known.get(row["record_id"])} for row in facts_of(source)]
-    return [*(row for row in rows if row["kind"] in ("AttestedOp", "Snapshot")), *remains(source, **changed)]
+    return [*rows, *remains(source, **changed)]
 
 
 @pytest.mark.large

@@ -27,10 +27,12 @@ from strandline.dialects.aura.author.journals import (
     merge_facts,
     refine_caps,
 )
-from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.reduce import Journal, plan_authority
 from strandline.dialects.aura.reduce.contexts import FlowKey
+from strandline.dialects.aura.reduce.pruning import pruned_after
+from strandline.dialects.aura.types import RemoveLeaf
 from strandline.dialects.aura.verify import admit
-from support.aura_cases import V_ID, U, b32, facts, other_authority, second_context
+from support.aura_cases import K2, V_ID, U, b32, facts, other_authority, second_context, signed, states
 from support.charge_model import KEY, SPACE, Model, Writer, finished
 from support.context_cases import NAMESPACE, chains, context_vectors
 from unit.aura.test_contexts import G, charge, refinement
@@ -60,19 +62,37 @@ def test_a_charge_above_the_limit_writes_nothing():
     assert finished(charging(Writer(model, 0), SPACE, 0)).spent == 10
 
 
+def full_chain(tip=bytes(32), taken=frozenset()):
+    return BudgetReading(
+        KEY, FlowBudget(10, 0, 1), (2**64 - 1, tip), frozenset().__contains__, taken.intersection
+    )
+
+
 def test_a_full_chain_takes_no_charge():
     class Full(Writer):
         def read(self):
-            nothing = frozenset()
-            return BudgetReading(
-                KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), nothing.__contains__, nothing.intersection
-            )
+            return full_chain()
 
     model = Model(10)
     with pytest.raises(ChainFull) as refused:
         list(charging(Full(model, 0), SPACE, 1))
     assert refused.value.code == "CHAIN_FULL"
     assert model.rows == []
+
+
+def test_a_full_chain_takes_a_limit():
+    [limit] = update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(5, ()))
+    assert (limit.variant, limit.content["limit"]) == ("FlowLimit", 5)
+    # Writers that know one tip have one slot, and a slot that is taken is passed by.
+    [again] = update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(4, ()))
+    [other] = update_facts(Unsigned(), SPACE, full_chain(b32(2)), BudgetUpdate(5, ()))
+    [second] = update_facts(
+        Unsigned(), SPACE, full_chain(taken=frozenset([limit.order])), BudgetUpdate(4, ())
+    )
+    assert again.order == limit.order
+    assert len({limit.order, other.order, second.order}) == 3
+    with pytest.raises(ChainFull):
+        update_facts(Unsigned(), SPACE, full_chain(), BudgetUpdate(5, (1,)))
 
 
 def test_a_slot_that_another_fact_holds_is_passed_by():
@@ -191,6 +211,20 @@ def test_a_merge_takes_what_is_admitted_and_names_the_rest():
     assert (set(alone.deferred), alone.journal) == ({good.fact_id}, target)
     with pytest.raises(NamespaceMismatch):
         merge_facts(target, Journal(U, facts().values()), known)
+
+
+def test_a_merge_takes_operations_of_an_authority_of_which_others_were_pruned():
+    operations = [*admit(facts().values()).operations.values()]
+    plan = plan_authority(U, operations, (), states()["Kp"], None, 0)
+    gone = {each.record_id for each in plan.prune}
+    kept = [fact for fact in facts().values() if fact.fact_id not in gone]
+    assert len(kept) == 3
+    pruned = {U: pruned_after(operations, plan, None)}
+    next_one, late = signed("Kp", RemoveLeaf(1, 0), 0x51, K2), signed("A1", RemoveLeaf(1, 0), 0x52)
+    merged = merge_facts(Journal(U, kept), Journal(U, [next_one, late]), kept, {}, pruned)
+    assert set(merged.journal.facts) == {*kept, next_one}
+    assert {id_: each.reasons for id_, each in merged.rejected.items()} == {late.fact_id: ("BELOW_SNAPSHOT",)}
+    assert merged.deferred == {}
 
 
 def test_refinements_must_count_and_leave_something():

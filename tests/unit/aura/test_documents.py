@@ -163,6 +163,8 @@ def test_a_document_with_a_wrong_member_is_one_rejected_record(data, code, field
     [
         document(LINES[0])[:-1],
         document(LINES[0])[:-2],
+        document(LINES[0])[:-2] + b"}}",
+        b'{"facts":[' + without_namespace(LINES[0]) + b'},"namespace":"' + U.text.encode() + b'"}',
         document(LINES[0]) + b"}",
         document(LINES[0], b"{"),
         document(LINES[0]).replace(b'"facts":', b'"facts":[],"facts":'),

@@ -9,9 +9,11 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import authority_chain, skeletons
 from strandline.dialects.aura.reduce.contexts.flows import MOST, Flow, FlowKey
-from support.aura_cases import U
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from support.aura_cases import U, facts, states
 from support.context_cases import context_vectors, pruning_context
 from support.pruned_contexts import Member
+from unit.aura.test_context_snapshots import snapshot
 
 VECTORS = context_vectors()["pruning"]
 FLOW = Flow(FlowKey(b"\x01" * 16, b"\x02" * 16, MOST), MOST, 7, (MOST, b"\x03" * 32))
@@ -26,7 +28,15 @@ def given(kernel, *rows):
     return [row for each in kernel(batch(row) for row in rows) for row in each.to_pylist()]
 
 
-def history(facts, relied=None, *, is_settled=True):
+def history(facts, relied=None, *, known=None):
+    """The histories of authorities, of which `reduce` judged the snapshots among all facts, or among `known`."""
+    by_namespace = {}
+    for fact in facts if known is None else known:
+        by_namespace.setdefault(fact.namespace, []).append(fact)
+    settled = {
+        namespace: getattr(judge_snapshots(namespace, theirs, relied=relied or ()).in_force, "fact_id", None)
+        for namespace, theirs in by_namespace.items()
+    }
     rows = [
         dict.fromkeys(kernels.HISTORY_COLUMNS)
         | {
@@ -34,7 +44,7 @@ def history(facts, relied=None, *, is_settled=True):
             "bucket": 1,
             "fact_cbor": fact.cbor,
             "relied": relied,
-            "settled": b"any" if is_settled else None,
+            "settled": settled[fact.namespace],
         }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
     ]
@@ -69,8 +79,24 @@ def test_a_base_settles_the_fork_before_it():
     assert row["final"] == [op.new_commitment for op in ops]
     assert row["chain"][: len(ops)] == row["final"]
     # Before `reduce` knows the snapshot its tables follow the other branch, and so does a plan.
-    [row] = history([*member.operations, member.snapshot(9, ops)], is_settled=False)
+    [row] = history([*member.operations, member.snapshot(9, ops)], known=member.operations)
     assert (row["base"], row["final"], losing.new_commitment in row["chain"]) == (None, [], False)
+
+
+def test_a_base_that_reduce_does_not_know_is_no_base_off_the_history_by_the_one_that_it_knows():
+    ops, made = [*facts().values()], {name: state.commitment for name, state in states().items()}
+    older, newer = snapshot(0x31, "A1"), snapshot(0x33, "Rx", sequence=2)
+    for known in ([], [older]):
+        [found] = history([*ops, older, newer], known=[*ops, *known])
+        assert (found["base"], found["base_id"], found["final"]) == (None, None, [])
+        assert found["chain"][-1] == made["Kp"]
+    [found] = history([*ops, older, newer])
+    assert (found["base"], found["base_id"], len(found["final"])) == (made["Rx"], newer.fact_id, 5)
+    assert found["chain"][-1] == made["Kx"]
+    # One on the history by the older base counts before `reduce` knows it.
+    onward = snapshot(0x34, "Kp", sequence=2)
+    [found] = history([*ops, older, onward], known=[*ops, older])
+    assert (found["base"], found["base_id"], len(found["final"])) == (made["Kp"], None, 6)
 
 
 def test_a_snapshot_of_another_branch_does_not_unseat_a_state_that_pruning_relied_on():

@@ -113,6 +113,11 @@ FILES = {
     "two values in one place": (f"[{A1} {A1}]", ["JSON_INVALID"]),
     "something after the array": (f"[{A1}] x", ["JsonDocument", "JSON_INVALID"]),
     "no end of the array": (f"[{A1}", ["JsonDocument", "JSON_INVALID"]),
+    "an end of the other kind": (f"[{A1}}}", ["JsonDocument", "JSON_INVALID"]),
+    "a snapshot with an end of the other kind": (
+        f'{{"id":1,"values":[{A1}}}}}',
+        ["JsonDocument", "JSON_INVALID"],
+    ),
     "cut in an element": (f"[{A1},{A1[:-9]}", ["JsonDocument", "JSON_INVALID", "JSON_INVALID"]),
     "snapshots in an array": (f'[{{"values":[{A1}]}},{{"values":[]}}]', ["JsonDocument"]),
     "a snapshot in a snapshot": (f'{{"values":[{{"values":[{A1}]}}]}}', ["NOT_AN_ENTRY"]),

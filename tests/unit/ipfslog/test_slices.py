@@ -40,7 +40,7 @@ def slow_parts(raw: bytes, stop: int) -> tuple[list[tuple[int, int]], int | None
             begin = at + 1
     if pieces or raw[begin:end].strip(b" \t\n\r"):
         pieces.append((begin, end))
-    return pieces, end + 1 if end < stop else None
+    return pieces, end + 1 if end < stop and raw[end : end + 1] == b"]" else None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ _USUAL_BYTES: Final = 8 * 1024
 _MEMBER: Final = re.compile(rb"[ \t\n\r]*+(" + TEXT + rb")[ \t\n\r]*+:[ \t\n\r]*+", re.DOTALL)
 _BLANKS: Final = re.compile(rb"[ \t\n\r]*+")
 _BLANK: Final = b" \t\n\r"
+_CLOSING: Final = {ord("["): ord("]"), ord("{"): ord("}")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Slice:
 class Parts:
     """The elements of an array or object, in order.
 
-    `end` is the offset after the closing bracket, None if it is missing.
+    `end` is the offset after the closing bracket, None if it is missing or of the other kind.
     """
 
     pieces: tuple[Slice, ...]
@@ -78,7 +79,8 @@ def parts_of(raw: bytes, start: int, stop: int, most: int) -> Parts:
         if not is_comma:
             if pieces or piece.start < piece.end:
                 pieces.append(piece)
-            return Parts(tuple(pieces), at + 1 if at < stop else None)
+            is_closed = at < stop and raw[at] == _CLOSING[raw[start]]
+            return Parts(tuple(pieces), at + 1 if is_closed else None)
         pieces.append(piece)
         if len(pieces) >= most:
             raise JsonRefused("values", most)

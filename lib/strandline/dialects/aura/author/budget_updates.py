@@ -4,7 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from strandline.core.errors import UsageError
-from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, planned_charge
+from strandline.dialects.aura.author.charges import (
+    BudgetReading,
+    FlowBudget,
+    PlannedCharge,
+    free_slot,
+    planned_charge,
+)
 from strandline.dialects.aura.author.facts import relational
 from strandline.dialects.aura.reduce.contexts.flows import MAX_COST
 from strandline.dialects.aura.types import Fact, Namespace
@@ -93,12 +99,13 @@ def update_facts(
     The first has the slot of the tip. Charges after the first follow new tips, so no slot of theirs is asked for.
 
     Raises:
-        ChainFull, SlotsTaken: as `planned_charge`.
+        ChainFull: charges are wanted, and the last nonce is used.
+        SlotsTaken: as `planned_charge`.
     """
     facts: list[Fact] = []
     key = reading.key
     if update.limit is not None:
-        slot = planned_charge(reading, context, 0, None).slot
+        slot = free_slot(reading, context)
         members = {
             "context": context.id, "src": key.src, "dst": key.dst, "epoch": key.epoch, "limit": update.limit
         }  # fmt: skip

@@ -187,15 +187,25 @@ def planned_charge(
         ChainFull: the last nonce is used.
         SlotsTaken: facts hold the first 4,161 slots; they were asked for in three queries.
     """
-    key = reading.key
     if reading.tip is not None and reading.tip[0] >= MOST:
         raise ChainFull
-    nonce, prev = (0, ZERO) if reading.tip is None else (reading.tip[0] + 1, reading.tip[1])
-    slot = _free_slot(reading, namespace, nonce, prev)
-    return PlannedCharge(key, cost, nonce, prev, slot, slot if token is None else token)
+    nonce, prev = _following(reading)
+    slot = free_slot(reading, namespace)
+    return PlannedCharge(reading.key, cost, nonce, prev, slot, slot if token is None else token)
 
 
-def _free_slot(reading: BudgetReading, namespace: Namespace, nonce: int, prev: bytes) -> bytes:
+def _following(reading: BudgetReading) -> tuple[int, bytes]:
+    """Return nonce and predecessor of what follows the tip; no nonce follows the last one, so that one stays."""
+    return (0, ZERO) if reading.tip is None else (min(reading.tip[0] + 1, MOST), reading.tip[1])
+
+
+def free_slot(reading: BudgetReading, namespace: Namespace) -> bytes:
+    """Return the first slot after the tip that is not taken, also where no charge can follow.
+
+    Raises:
+        SlotsTaken: as `planned_charge`.
+    """
+    nonce, prev = _following(reading)
     first = 0
     for count in SLOT_BATCHES:
         attempts = range(first, first + count)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from strandline.core.errors import NamespaceMismatch, UsageError
 from strandline.dialects.aura.reduce import Journal
 from strandline.dialects.aura.reduce.contexts import AuthorityChain, is_bottom, reduce_context
-from strandline.dialects.aura.types import Fact
-from strandline.dialects.aura.verify import KnownStates, Verdict, admit
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import KnownStates, PrunedOps, Verdict, admit
 
 
 class NotARefinement(UsageError):  # noqa: N818 - the product's own word
@@ -38,18 +38,22 @@ class Merged:
 
 
 def merge_facts(
-    target: Journal, delta: Journal, known: Iterable[Fact] = (), states: KnownStates | None = None
+    target: Journal,
+    delta: Journal,
+    known: Iterable[Fact] = (),
+    states: KnownStates | None = None,
+    pruned: Mapping[Namespace, PrunedOps] | None = None,
 ) -> Merged:
     """Return the target with every fact of the delta that is admitted; `known` are accepted facts of other journals.
 
-    `states` are known states of authorities beside those that known operations made.
+    `states` are known states of authorities beside those that known operations made; `pruned` is what went of these.
 
     Raises:
         NamespaceMismatch: the delta belongs to another namespace; nothing is changed.
     """
     if delta.namespace != target.namespace:
         raise NamespaceMismatch(target.namespace.text, delta.namespace.text)
-    verdicts = admit(delta.facts, [*known, *target.facts], states=states).verdicts
+    verdicts = admit(delta.facts, [*known, *target.facts], pruned=pruned, states=states).verdicts
     by_status: dict[str, dict[bytes, Verdict]] = {}
     for fact in delta.facts:
         verdict = verdicts[fact.fact_id]

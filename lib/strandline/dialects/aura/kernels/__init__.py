@@ -53,7 +53,14 @@ from strandline.dialects.aura.kernels.snapshots import (
     SNAPSHOT_INPUT_COLUMNS,
     judged_snapshots,
 )
-from strandline.dialects.aura.kernels.stored import BONE_SCHEMA, DERIVED, DERIVED_FIELDS, REMAINS, bone_states
+from strandline.dialects.aura.kernels.stored import (
+    BONE_SCHEMA,
+    DERIVED,
+    DERIVED_FIELDS,
+    REMAINS,
+    bone_states,
+    pruned_beside,
+)
 
 __all__ = [
     "ATTESTED_COLUMNS",
@@ -102,6 +109,7 @@ __all__ = [
     "named_states",
     "packed",
     "planned",
+    "pruned_beside",
     "pruned_paths",
     "read_content",
     "reduced",

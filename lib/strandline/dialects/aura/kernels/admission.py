@@ -13,12 +13,11 @@ from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
-from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, apart, stored_operation
+from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, pruned_beside
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
     KnownState,
-    PrunedOps,
     UnreadOp,
     Verdict,
     admit,
@@ -104,14 +103,9 @@ def _of_authority(
             candidates.append(op)
             waiting.add(op.fact_id)
     of_authority = Namespace("authority", authority_id(namespace))
-    for judged in judge_operations(of_authority, candidates, stored, pin, _pruned(beside)):
+    for judged in judge_operations(of_authority, candidates, stored, pin, pruned_beside(beside)):
         if judged.verdict is not None:
             yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
-
-
-def _pruned(beside: list[dict[str, Any]]) -> PrunedOps | None:
-    kept, remains = apart(beside)
-    return remains.pruned(map(stored_operation, kept))
 
 
 def _of_context(

@@ -10,8 +10,11 @@ import pyarrow as pa
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.snapshots import given_facts
 from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart
-from strandline.dialects.aura.reduce import REDUCER, reduce_authority
+from strandline.dialects.aura.reduce import REDUCER, base_commitment, base_state, reduce_authority
+from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import SnapshotVerdicts
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import EMPTY, PrunedOps, State
 
 HISTORY_COLUMNS: Final = (
     "namespace", "bucket", "fact_cbor", "known_status", "relied", "settled", *DERIVED, *REMAINS
@@ -30,13 +33,14 @@ _BATCH: Final = 4096
 def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
 
-    Reads: HISTORY_COLUMNS of all accepted operations and snapshots and the remains of pruned operations, the rows of a
-            namespace together; relied: states by which records were pruned, or null; settled: the snapshot that
-            `reduce` knows as the one in force, or null. Both are equal in all rows of facts of a namespace. DERIVED and
-            known_status are read beside remains alone.
+    Reads: HISTORY_COLUMNS of all accepted operations and snapshots, of what snapshots name, and of the remains of
+            pruned operations, the rows of a namespace together; relied: states by which records were pruned, or null;
+            settled: the snapshot that `reduce` knows as the one in force, or null. Both are equal in all rows of facts
+            of a namespace. DERIVED and known_status are read beside remains alone.
     Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
             to its base, `base_id` is the snapshot in force if `reduce` knows it. A base that `reduce` does not know
-            counts only if the history passes it anyhow: else a fork would be settled here and not in the tables. Of
+            counts only if the history by the base that it knows passes it: else a fork would be settled here and not in
+            the tables. Of
             unpruned authorities no stored column is used; memory is that of the facts of one authority.
     """
     return in_batches((_history(list(group)) for _, group in by_namespace(batches)), HISTORY_SCHEMA, 1)
@@ -46,13 +50,12 @@ def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
     facts, gone = given_facts(group)
     namespace = facts[0].namespace
     first = next(row for row in group if row["fact_cbor"] is not None)
-    in_force, base = None, None
+    verdicts = SnapshotVerdicts()
     if any(fact.kind == "Snapshot" for fact in facts):
         verdicts = judge_snapshots(namespace, facts, relied=first["relied"] or (), gone=gone)
-        in_force, base = verdicts.in_force, verdicts.base
-    found = reduce_authority(
-        namespace, facts, base if first["settled"] is not None else None, gone.operations
-    )
+    in_force, base = verdicts.in_force, verdicts.base
+    settled = _settled_state(namespace, facts, first["settled"], verdicts, gone.operations)
+    found = reduce_authority(namespace, facts, settled, gone.operations)
     chain = [op.new_commitment for op in found.chain.path]
     if base is not None and base.commitment not in chain:
         base = None
@@ -63,6 +66,24 @@ def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
         "reducer_version": REDUCER, "chain": chain, "base": None if base is None else base.commitment, "final": final,
         "base_id": in_force.fact_id if is_known and in_force is not None else None,
     }  # fmt: skip
+
+
+def _settled_state(
+    namespace: Namespace,
+    facts: Iterable[Fact],
+    settled: bytes | None,
+    verdicts: SnapshotVerdicts,
+    pruned: PrunedOps | None,
+) -> State | None:
+    """Return the base that `reduce` has, or None if it has none: the state of the snapshot that it knows."""
+    if verdicts.in_force is not None and verdicts.in_force.fact_id == settled:
+        return verdicts.base
+    known = next((fact for fact in facts if fact.fact_id == settled and fact.kind == "Snapshot"), None)
+    if known is None:
+        return None
+    rows = reduce_authority(namespace, facts, None, pruned).chain.rows.values()
+    start = EMPTY if pruned is None else pruned.state
+    return base_state((row.op for row in rows), base_commitment(known), start)
 
 
 def pruned_paths(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -122,6 +122,15 @@ def apart(group: Iterable[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], 
     return rows, Remains(bones, state, is_torn)
 
 
+def pruned_beside(group: Iterable[Mapping[str, Any]]) -> PrunedOps | None:
+    """Return what went of an authority; None if nothing did, or the carry cannot be read.
+
+    Reads: of its held operations `fact_cbor` and DERIVED; the columns of REMAINS.
+    """
+    held, remains = apart(group)
+    return remains.pruned(map(stored_operation, held))
+
+
 def without_copies(held: Iterable[AcceptedOp], gone: Mapping[bytes, OpSkeleton]) -> Iterator[AcceptedOp]:
     """Yield the operations that no skeleton stands for; `gone` is by op id. The others are late copies."""
     return (op for op in held if op.op_id not in gone)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
@@ -13,21 +13,16 @@ from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.snapshots import known_statuses
+from strandline.dialects.aura.spark.snapshots import known_statuses, named_facts
 from strandline.dialects.aura.spark.tables import SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
 
-def is_history() -> Column:
-    """Return whether a fact decides the history of an authority: an operation, or a snapshot."""
-    return is_of("authority") & F.col("kind").isin("AttestedOp", "Snapshot")
-
-
-def needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> DataFrame:
-    """Return the operations and snapshots of the asked authorities, and of the members of contexts."""
-    facts = every.where(is_history())
+def asked_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> DataFrame:
+    """Return the facts of the asked authorities, and of the members of contexts."""
+    facts = every.where(is_of("authority"))
     if scope.namespaces is None:
         return facts
     each = members.select(F.explode("members").alias("authority"))
@@ -78,11 +73,13 @@ def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
 
 
 def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
-    """Return the histories of authorities.
+    """Return the histories of authorities, from what decides them: operations, snapshots and what these name.
 
-    Reads:  facts: rows of `aura_fact` with `is_history`.
+    Reads:  facts: rows of `aura_fact` of authorities.
     Gives:  kernels.HISTORY_SCHEMA.  Rows: one per authority.
     """
+    decides = F.col("kind").isin("AttestedOp", "Snapshot")
+    facts = facts.where(decides).unionByName(named_facts(facts, ~decides))
     if bases.relied is None:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:

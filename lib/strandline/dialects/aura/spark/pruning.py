@@ -24,10 +24,9 @@ from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
 from strandline.dialects.aura.spark.histories import (
     StoredBases,
+    asked_facts,
     bases_of,
     histories_of,
-    is_history,
-    needed_facts,
     own_bases,
     states_of,
     stored_bases,
@@ -73,7 +72,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     members = jobs.checkpoint(bodies.context_members(others.facts), "members")
     pruned = pruned_operations(tables, jobs)
     bases = stored_bases(tables, jobs, pruned)
-    histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), bases), "histories")
+    histories = jobs.checkpoint(histories_of(asked_facts(every, members, scope), bases), "histories")
     authorities = authority_pruning.plan(every, histories, pruned, jobs, scope)
     carried = None if pruned_facts is None else jobs.checkpoint(pruned_facts.skeleton_sums(), "skeletons")
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
@@ -163,7 +162,7 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
     base = ["namespace", "base"]
     then = planned.histories.where("base IS NOT NULL").select(*base)
     names = planned.histories.select("namespace")
-    facts = tables.read(FACTS).where(is_history()).join(names, "namespace", "left_semi")
+    facts = tables.read(FACTS).where(is_of("authority")).join(names, "namespace", "left_semi")
     now = histories_of(facts, planned.bases).where("base IS NOT NULL").select(*base)
     moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
     return not jobs.has_rows(moved)

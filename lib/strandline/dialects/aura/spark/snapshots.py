@@ -109,9 +109,14 @@ def _needed(facts: DataFrame, more: Iterable[str] = ()) -> DataFrame:
     found = facts.where(F.col("kind") == "Snapshot")
     kinds = F.col("kind").isin(*_ALWAYS) | (F.col("variant") == "ContextGenesis")
     always = facts.where(kinds).join(found.select(*HOME).distinct(), list(HOME), "left_semi")
-    others = facts.where(~kinds).join(_named(found), list(KEY), "left_semi")
+    others = named_facts(facts, ~kinds)
     columns = (*HOME, "record_id", "kind", "content_json", "attest", "fact_cbor", *more)
     return always.select(*columns).unionByName(others.select(*columns))
+
+
+def named_facts(facts: DataFrame, is_wanted: Column) -> DataFrame:
+    """Keep those of the wanted facts that snapshots among all of them name."""
+    return facts.where(is_wanted).join(_named(facts), list(KEY), "left_semi")
 
 
 def _named(facts: DataFrame) -> DataFrame:
@@ -145,7 +150,7 @@ def as_judged(
 
     Reads:  found: `kernels.JUDGED_SCHEMA`, of namespaces of one kind; namespaces: those that the run reduces.
     """
-    each = found.select(*HOME, F.explode("statuses").alias("row")).select(*HOME, "row.*")
+    each = statuses(found)
     described = contract(SNAPSHOTS)
     types = {column.name: column.physical_type for column in described.columns}
     given: dict[str, Column] = {
@@ -160,6 +165,15 @@ def as_judged(
     return Judged(rows, _strays(rows, kind, namespaces, tables), forks)
 
 
+def statuses(found: DataFrame) -> DataFrame:
+    """Return the statuses of judged Snapshot facts.
+
+    Reads:  `kernels.JUDGED_SCHEMA`.  Gives: HOME, snapshot_id, status, sequence, state_hash, record_count.
+    Rows:   one per Snapshot fact.
+    """
+    return found.select(*HOME, F.explode("statuses").alias("row")).select(*HOME, "row.*")
+
+
 def _strays(rows: DataFrame, kind: Kind, namespaces: DataFrame, tables: Tables) -> DataFrame:
     key = list(contract(SNAPSHOTS).key)
     theirs = stored(tables).where(is_of(kind)).join(namespaces.select("namespace"), "namespace", "left_semi")
@@ -167,5 +181,8 @@ def _strays(rows: DataFrame, kind: Kind, namespaces: DataFrame, tables: Tables) 
 
 
 def in_force(rows: DataFrame) -> DataFrame:
-    """Return the snapshots in force.  Reads: rows of `snapshot`.  Gives: HOME, record_id.  Rows: one per namespace."""
+    """Return the snapshots in force.
+
+    Reads:  HOME, snapshot_id, status.  Gives: HOME, record_id.  Rows: at most one per namespace.
+    """
     return rows.where(F.col("status") == "in_force").select(*HOME, F.col("snapshot_id").alias("record_id"))

@@ -12,6 +12,7 @@ from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify.verdicts import (
     ACCEPTED,
     deferred,
+    first_named,
     genesis_of,
     rejected,
     state_of,
@@ -48,7 +49,8 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
     - of a context, whoever attests is a member (`ATTESTOR_NOT_MEMBER`), and so is every party that it names
       (`PARTY_NOT_MEMBER`);
     - every signature whose state is known is one of that state's group key: `ATTEST_SIGNATURE_INVALID`, even if another
-      state is unknown. Else every state is known: deferred `AUTHORITY_STATE_MISSING`;
+      state is unknown; its evidence has all states that the fact names, so it is the same whatever came before. Else
+      every state is known: deferred `AUTHORITY_STATE_MISSING`;
     - a charge that `src` attests has the epoch of the state that `src` names: `CHARGE_EPOCH`.
     """
     if fact.namespace.kind == "context":
@@ -58,16 +60,15 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
         if strangers:
             return rejected(strangers)
     signatures = list(_signatures(fact))
-    forged = [found for each in signatures if (found := _forgery(fact, each, states))]
-    if forged:
-        return rejected(forged)
+    named = [state_of(each.authority, each.commitment) for each in signatures]
+    if any(_is_forged(fact, each, states) for each in signatures):
+        return rejected([Finding("ATTEST_SIGNATURE_INVALID", {"states": first_named(named)})])
     missing = [
         state_of(each.authority, each.commitment)
         for each in signatures
         if (each.authority, each.commitment) not in states
     ]
     if missing:
-        named = [state_of(each.authority, each.commitment) for each in signatures]
         return deferred("AUTHORITY_STATE_MISSING", missing, named)
     wrong = list(_wrong_epochs(fact, states))
     return rejected(wrong) if wrong else ACCEPTED
@@ -96,21 +97,13 @@ def _signatures(fact: Fact) -> Iterator[_Signature]:
         )
 
 
-def _forgery(fact: Fact, signature: _Signature, states: KnownStates) -> Finding | None:
+def _is_forged(fact: Fact, signature: _Signature, states: KnownStates) -> bool:
     state = states.get((signature.authority, signature.commitment))
     if state is None:
-        return None
+        return False
     message_of = receipt_message if signature.is_receipt else attest_message
     message = message_of(fact.body_id, signature.authority, signature.commitment, state.group_key)
-    if verify_ed25519(state.group_key, message, signature.sig):
-        return None
-    evidence = {
-        "authority": _name(signature.authority),
-        "commitment": signature.commitment.hex(),
-        "group_key": state.group_key.hex(),
-        "message": message.hex(),
-    }
-    return Finding("ATTEST_SIGNATURE_INVALID", evidence)
+    return not verify_ed25519(state.group_key, message, signature.sig)
 
 
 def _wrong_epochs(fact: Fact, states: KnownStates) -> Iterator[Finding]:

@@ -21,12 +21,17 @@ def deferred(reason: str, waits_for: Iterable[str], named: Iterable[str] = ()) -
     The evidence has what the fact needs: `named`, known or not, if given. So it is the same whatever came before.
     """
     names = tuple(sorted(set(waits_for)))
-    needs = sorted(set(named)) or names
-    return Verdict("deferred", (Finding(reason, {"needs": tuple(needs[:_NAMED])}),), names)
+    needs = first_named(named) or first_named(names)
+    return Verdict("deferred", (Finding(reason, {"needs": needs}),), names)
 
 
 _NAMED: Final = 16
 """How many of the things that a fact needs are in its evidence."""
+
+
+def first_named(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the things that a fact names in the form for evidence: ascending, at most `_NAMED`."""
+    return tuple(sorted(set(names))[:_NAMED])
 
 
 def pin_of(namespace: Namespace) -> str:

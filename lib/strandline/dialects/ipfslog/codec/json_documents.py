@@ -57,7 +57,8 @@ def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
     for piece in parts.pieces:
         yield from _document(data, piece)
     if parts.end is None:
-        yield _no_json(data, Slice(whole.end, whole.end), JsonRefused("syntax"))
+        after = parts.pieces[-1].end if parts.pieces else whole.start + 1
+        yield _no_json(data, stripped(data, after, whole.end), JsonRefused("syntax"))
     elif parts.end < whole.end:
         yield _no_json(data, stripped(data, parts.end, whole.end), JsonRefused("trailing"))
 

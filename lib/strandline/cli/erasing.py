@@ -1,5 +1,6 @@
 """The options `--erase` and `--now` of `gc`."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,9 @@ _MAX_DAYS: Final = 3_652_059
 def erasures(given: Iterable[str], now: str | None) -> "dict[str, Erasing]":
     """Return what may be erased, by dialect, from texts `DIALECT` or `DIALECT:DAYS`.
 
-    Raises: UsageError DIALECT_UNKNOWN, ERASE_UNKNOWN (records of the dialect have no such part), ERASE_DAYS (no number
-    of days), ERASE_TIME (days without a time, a time without days, no ISO 8601 time in UTC, or a day before year 1).
+    Raises: UsageError DIALECT_UNKNOWN, ERASE_UNKNOWN (records of the dialect have no such part), ERASE_TWICE (a dialect
+    with two texts), ERASE_DAYS (no number of days), ERASE_TIME (days without a time, a time without days, no ISO 8601
+    time in UTC, or a day before year 1).
     """
     from strandline.dialect_api.pruning import Erasing
 
@@ -31,6 +33,13 @@ def erasures(given: Iterable[str], now: str | None) -> "dict[str, Erasing]":
             "--now is the time that the days of --erase count from: one needs the other.",
             "Give both, as in --erase devicelog:365 --now 2026-11-25T00:00:00Z, or neither.",
         )
+    for name, count in Counter(name for name, _, _ in parts).items():
+        if count > 1:
+            raise UsageError(
+                "ERASE_TWICE",
+                f"--erase is given {count} times for {name}, and an erasure cannot be undone.",
+                f"Give --erase once for {name}, with the days that you mean or without days.",
+            )
     at = None if now is None else _time(now)
     return {
         _erasable(name): Erasing(None if at is None or not colon else _before(at, days))

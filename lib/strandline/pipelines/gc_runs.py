@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -13,10 +13,12 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
 from strandline.pipelines.gc_deletes import carry_out, left_over
+from strandline.pipelines.report import as_json
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain
 from strandline.tables.prunings import PRUNED
+from strandline.tables.read_lake import in_utc
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
@@ -115,12 +117,7 @@ def kept_by_others(
 def shown(runs: DataFrame) -> list[dict[str, Any]]:
     """Return the first rows of `gc_run` for the report."""
     rows = runs.orderBy("namespace").limit(SHOWN).collect()
-    return [_shown(row.asDict(recursive=True)) for row in rows]
-
-
-def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: bytes(value).hex() if isinstance(value, (bytes, bytearray)) else value
-        for name, value in row.items()
-        if name not in ("bucket", "run_id")
-    }
+    hidden = ("bucket", "run_id")
+    return [
+        {name: as_json(value) for name, value in in_utc(row).items() if name not in hidden} for row in rows
+    ]

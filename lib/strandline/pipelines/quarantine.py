@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strandline.contracts.reasons import reasons
 from strandline.core.errors import UsageError
-from strandline.pipelines.report import Report, utc_text
+from strandline.pipelines.report import Report, as_json
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.read_lake import binary_literal
 
@@ -123,7 +122,7 @@ def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "status": status,
             "count": entry["count"],
             "example": {
-                name: _plain(entry["example"][name])
+                name: as_json(entry["example"][name])
                 for name in ("quarantine_id", "namespace", "source", "source_offset")
             },
         }
@@ -144,7 +143,7 @@ def _words(code: str) -> dict[str, str]:
 
 
 def _record(row: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: _plain(row[name]) for name in _SHOWN}
+    values = {name: as_json(row[name]) for name in _SHOWN}
     values["reasons"] = [_words(code) for code in row["reasons"]]
     values["evidence"] = _evidence(row["evidence"])
     return values
@@ -158,13 +157,3 @@ def _evidence(text: str | None) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):
-        return bytes(value).hex()
-    if isinstance(value, datetime):
-        return utc_text(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
-    return value

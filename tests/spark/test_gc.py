@@ -632,6 +632,23 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
         (f"log:{name}", "applied")
         for name in ("based", "carry", "held", "listed", "member", "moved", "usable")
     ]
+    retried(lake, told)
+
+
+def retried(lake, told):
+    """A retry leaves to the next run what its attempt pruned before it was killed, records that came since included."""
+    again = {"run_id": "retried", "namespaces": ("spared",)}
+    with pytest.raises(KilledError):
+        lake.gc(faults=killed_at("gc.pruned"), **again)
+    enter(lake, chain("spared", "aaaaaaaa")[6:])
+    lake.reduce(files=file_of(told))
+    done = lake.gc(**again)
+    assert counted(done, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": 4}
+    assert done.members["collections"] == []
+    [row] = [row[1:] for row in lake.rows("gc_run", "run_id", "outcome", "pruned") if row[0] == "retried"]
+    assert row == ("DONE", 4)
+    lake.assert_sound()
+    assert lake.gc(namespaces=("spared",)).counts["pruned"] == 2
 
 
 def hidden(lake):

@@ -99,6 +99,17 @@ def of_run(store: TableStore) -> DataFrame:
     return store.read(GC_RUNS).where(F.col("run_id") == store.run_id)
 
 
+def pruned_before(store: TableStore, jobs: SparkJobs) -> DataFrame | None:
+    """Return the namespaces that a killed attempt of this run pruned, or None: mostly there was no attempt.
+
+    They are left to the next run: a namespace has one row of `gc_run` for each run, with one proof and one number.
+    """
+    if not store.stored_bytes(GC_RUNS) or not jobs.has_rows(of_run(store)):
+        return None
+    ours = store.read(PRUNED).where(F.col("run_id") == store.run_id)
+    return jobs.checkpoint(ours.select("namespace").distinct(), "namespaces pruned before")
+
+
 def kept_by_others(
     store: TableStore, every: Iterable[Dialect], pairs: _Pairs, dialects: tuple[str, ...]
 ) -> dict[str, dict[str, int]]:

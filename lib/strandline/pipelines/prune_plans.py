@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -61,6 +61,17 @@ class Planned:
     def prunable(self) -> DataFrame:
         """The members that may go."""
         return self.plan.members.where(F.col("hold").isNull())
+
+    def without(self, namespaces: DataFrame | None) -> Planned:
+        """Return the plan of the other namespaces; of all, if there are none to leave out.
+
+        Reads:  namespaces: namespace.
+        """
+        if namespaces is None:
+            return self
+        members = self.plan.members.join(namespaces, "namespace", "left_anti")
+        verdicts = self.verdicts.join(namespaces, "namespace", "left_anti")
+        return replace(self, plan=replace(self.plan, members=members), verdicts=verdicts)
 
 
 def pruning_dialects(

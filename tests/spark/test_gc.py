@@ -365,7 +365,11 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     guessed = lake.gc(what_if=True, **asked)
     with pytest.raises(KilledError):
         lake.gc(faults=killed_at("gc.pruned"), **asked)
+    # A collection of another dialect leaves that one to be finished, and its rows say so.
+    assert lake.gc(dialects=("ipfslog",)).counts["finished"] == 0
+    assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("PROVED",)}
     done = lake.gc()
+    assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("DONE",)}
     assert (guessed.counts["prunable"], done.counts["finished"]) == (len(gone), len(gone))
     assert done.members["holds"]["devicelog"] == {"KIND_KEPT": len(entries)}
     assert {name: holds for name, (_, _, holds) in collected(guessed).items()} == {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
-from strandline.frames.known import pruned_records
+from strandline.frames.known import is_of_kind, pruned_records
 from strandline.pipelines.gc_deletes import carry_out, left_over
 from strandline.pipelines.report import as_json
 from strandline.pipelines.run_context import RunContext
@@ -41,9 +41,9 @@ def check_tables(store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]]) -> 
 
 
 def finish(
-    store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext, jobs: SparkJobs
+    store: TableStore, pairs: Sequence[tuple[Dialect, Prunes]], context: RunContext, jobs: SparkJobs
 ) -> tuple[int, dict[str, Written]]:
-    """Delete or erase what `pruned_record` lists, and close the rows of `gc_run` of killed runs.
+    """Delete or erase what `pruned_record` lists of these dialects, and close their rows of `gc_run` of killed runs.
 
     Returns the number of rows that were left, and what was written.
     """
@@ -65,7 +65,8 @@ def finish(
         count += done.records
     # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
     # been alive, and have pruned.
-    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')")
+    kinds = [kind for dialect, _ in pairs for kind in dialect.info.kinds]
+    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')").where(is_of_kind(kinds))
     asked = open_runs.select("run_id", "namespace").distinct()
     numbers = (
         store.read(PRUNED)

@@ -370,6 +370,9 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("PROVED",)}
     done = lake.gc()
     assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("DONE",)}
+    with pytest.raises(UsageError, match="Add --erase devicelog") as refused:
+        lake.gc(namespaces=(next(iter(groups)),))
+    assert refused.value.code == "OPTION_ALONE"
     assert (guessed.counts["prunable"], done.counts["finished"]) == (len(gone), len(gone))
     assert done.members["holds"]["devicelog"] == {"KIND_KEPT": len(entries)}
     assert {name: holds for name, (_, _, holds) in collected(guessed).items()} == {

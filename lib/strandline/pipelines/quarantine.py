@@ -75,9 +75,10 @@ def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
             "`strandline quarantine` lists ids",
         )
     if len(found) > 1:
-        ids = ", ".join(sorted(row["quarantine_id"].hex() for row in found)[:3])
+        first, second, *more = (row["quarantine_id"].hex() for row in found)
+        others = ", among others" if more else ""
         raise UsageError(
-            "ID_AMBIGUOUS", f"{len(found)} ids start with {given}: {ids}", "give more of its digits"
+            "ID_AMBIGUOUS", f"{given} matches {first} and {second}{others}", "give more of its digits"
         )
     return context.report(
         lake.location.describe(),
@@ -98,9 +99,9 @@ def id_range(given: str) -> tuple[bytes, bytes]:
 
 
 def show_sql(low: bytes, high: bytes) -> str:
-    """Return the query of up to four records with ids from `low` to `high`: several make a prefix ambiguous."""
+    """Return the query of up to three records with ids from `low` to `high`: several make a prefix ambiguous."""
     between = f"quarantine_id BETWEEN {binary_literal(low)} AND {binary_literal(high)}"
-    return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 4"
+    return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 3"
 
 
 def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -306,9 +306,12 @@ def test_quarantine_counts_by_reason_with_an_example(
     assert "3 rejected, 1 waiting" in capsys.readouterr().out
 
 
-def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("count", "others"), [(2, ""), (5, ", among others")])
+def test_a_prefix_of_several_ids_is_refused_with_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, others: str
+) -> None:
     empty_lake(tmp_path / "lake")
-    ids = [bytes([0xAB, last]) + bytes(30) for last in (1, 2)]
+    ids = [bytes([0xAB, last]) + bytes(30) for last in range(1, count + 1)]
     rows = [
         held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"], quarantine_id=id_) for id_ in ids
     ]
@@ -316,7 +319,7 @@ def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest
     assert main(["quarantine", "show", "ab", "--json"]) == 2
     error = printed_json(capsys)["error"]
     assert error["code"] == "ID_AMBIGUOUS"
-    assert all(id_.hex() in error["message"] for id_ in ids)
+    assert error["message"] == f"ab matches {ids[0].hex()} and {ids[1].hex()}{others}."
     assert main(["quarantine", "show", "ab01", "--json"]) == 0
 
 

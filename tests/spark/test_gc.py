@@ -365,7 +365,14 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     guessed = lake.gc(what_if=True, **asked)
     with pytest.raises(KilledError):
         lake.gc(faults=killed_at("gc.pruned"), **asked)
+    # A collection of another dialect leaves that one to be finished, and its rows say so.
+    assert lake.gc(dialects=("ipfslog",)).counts["finished"] == 0
+    assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("PROVED",)}
     done = lake.gc()
+    assert set(lake.rows("gc_run", "outcome")) == {("WHAT_IF",), ("DONE",)}
+    with pytest.raises(UsageError, match="Add --erase devicelog") as refused:
+        lake.gc(namespaces=(next(iter(groups)),))
+    assert refused.value.code == "OPTION_ALONE"
     assert (guessed.counts["prunable"], done.counts["finished"]) == (len(gone), len(gone))
     assert done.members["holds"]["devicelog"] == {"KIND_KEPT": len(entries)}
     assert {name: holds for name, (_, _, holds) in collected(guessed).items()} == {
@@ -632,6 +639,23 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
         (f"log:{name}", "applied")
         for name in ("based", "carry", "held", "listed", "member", "moved", "usable")
     ]
+    retried(lake, told)
+
+
+def retried(lake, told):
+    """A retry leaves to the next run what its attempt pruned before it was killed, records that came since included."""
+    again = {"run_id": "retried", "namespaces": ("spared",)}
+    with pytest.raises(KilledError):
+        lake.gc(faults=killed_at("gc.pruned"), **again)
+    enter(lake, chain("spared", "aaaaaaaa")[6:])
+    lake.reduce(files=file_of(told))
+    done = lake.gc(**again)
+    assert counted(done, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": 4}
+    assert done.members["collections"] == []
+    [row] = [row[1:] for row in lake.rows("gc_run", "run_id", "outcome", "pruned") if row[0] == "retried"]
+    assert row == ("DONE", 4)
+    lake.assert_sound()
+    assert lake.gc(namespaces=("spared",)).counts["pruned"] == 2
 
 
 def hidden(lake):

@@ -95,6 +95,12 @@ def test_gc_costs_the_same_jobs_with_one_name_and_with_many(spark, new_lake, tmp
         )
     jobs = {name: each["jobs"] for name, each in recorder.commands.items()}
     assert jobs["9 names"] == jobs["1 names"]
+    for collect in (lake.gc, lake.snapshot):
+        with pytest.raises(
+            UsageError, match="is of the dialect sdmp, and --dialect leaves it out"
+        ) as refused:
+            collect(dialects=("aura",), namespaces=names[:1])
+        assert refused.value.code == "DIALECTS_DIFFER"
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 200])

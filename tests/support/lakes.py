@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, no_signals
 from support.places import BUCKETS
 
@@ -36,14 +37,14 @@ class Lake:
             part = getattr(settings, section).model_copy(update=dict(values))
             self.settings = self.settings.model_copy(update={section: part})
 
-    def store(self):
+    def store(self, run_id: str | None = None):
         from strandline.tables.commits import Retry
         from strandline.tables.location import Location
         from strandline.tables.store import TableStore
 
         is_folder = isinstance(self.path, Path)
         location = Location.lake(str(self.path)) if is_folder else Location.parse_schema(self.path)
-        return TableStore(self.spark, location, Retry(self.settings.merge), run_id=uuid.uuid4().hex)
+        return TableStore(self.spark, location, Retry(self.settings.merge), run_id=run_id or uuid.uuid4().hex)
 
     @staticmethod
     def context(
@@ -61,7 +62,7 @@ class Lake:
 
         store = self.store()
         options = init.InitOptions(buckets=buckets, dialect_options={"strict": "strict"} if strict else {})
-        return init.run(store, options, self.context(store, "init"))
+        return printable(init.run(store, options, self.context(store, "init")))
 
     def ingest(
         self, *sources: Path | str, faults: Faults | None = None, found=None, clock=timedelta(0), **request
@@ -71,14 +72,8 @@ class Lake:
 
         store = self.store()
         asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
-        return ingest.run(
-            store,
-            dialect(self.dialect),
-            asked,
-            self.settings,
-            self.context(store, "ingest", faults, clock),
-            found,
-        )
+        context = self.context(store, "ingest", faults, clock)
+        return printable(ingest.run(store, dialect(self.dialect), asked, self.settings, context, found))
 
     def reduce(self, *, options=None, faults: Faults | None = None, clock=timedelta(0), **request):
         from strandline.dialects import every
@@ -86,7 +81,7 @@ class Lake:
 
         store = self.store()
         asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
-        return reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock))
+        return printable(reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock)))
 
     def snapshot(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
@@ -95,15 +90,15 @@ class Lake:
 
         store = self.store()
         asked = PruneRequest(**({"skip_window": 0} | request))
-        return snapshot.run(store, every(), asked, self.context(store, "snapshot", faults))
+        return printable(snapshot.run(store, every(), asked, self.context(store, "snapshot", faults)))
 
-    def gc(self, *, faults: Faults | None = None, **request):
+    def gc(self, *, faults: Faults | None = None, run_id: str | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import gc
 
-        store = self.store()
+        store = self.store(run_id)
         asked = gc.GcRequest(**({"skip_window": 0} | request))
-        return gc.run(store, every(), asked, self.context(store, "gc", faults))
+        return printable(gc.run(store, every(), asked, self.context(store, "gc", faults)))
 
     def maintain(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
@@ -112,7 +107,7 @@ class Lake:
         store = self.store()
         usual = self.settings.maintain.model_dump()
         asked = maintain.MaintainRequest(**(usual | request))
-        return maintain.run(store, every(), asked, self.context(store, "maintain", faults))
+        return printable(maintain.run(store, every(), asked, self.context(store, "maintain", faults)))
 
     def stream(self, folder: Path, *, faults: Faults | None = None, signals=no_signals, **request):
         from strandline.dialects import dialect
@@ -121,10 +116,11 @@ class Lake:
         store = self.store()
         context = replace(self.context(store, "stream", faults), deferred_signals=signals)
         asked = stream.StreamRequest(str(folder), **request)
-        return stream.run(
+        done = stream.run(
             store, dialect(self.dialect), asked, self.settings, context,
             lambda command: replace(context, run_id=uuid.uuid4().hex, command=command),
         )  # fmt: skip
+        return printable(done)
 
     def sync(self, options, *, requests: Path | None = None, faults: Faults | None = None):
         from strandline.dialects import dialect
@@ -133,7 +129,9 @@ class Lake:
         store = self.store()
 
         request = sync_journals.SyncRequest(options, requests)
-        return sync_journals.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
+        return printable(
+            sync_journals.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
+        )
 
     def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
         """`sync --from`: what the lake `there` holds."""
@@ -144,7 +142,9 @@ class Lake:
 
         asked = sync_lakes.SyncLakesRequest(**request)
         context = self.context(store, "sync", faults)
-        return sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
+        return printable(
+            sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
+        )
 
     def answer(self, options, requests: Path, out: Path):
         from strandline.dialects import dialect
@@ -153,7 +153,9 @@ class Lake:
         store = self.store()
 
         request = sync_journals.AnswerRequest(options, requests, out)
-        return sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
+        return printable(
+            sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
+        )
 
     def export(
         self, out: Path, *namespaces: str, as_of: str | None = None, form: str | None = None,
@@ -165,7 +167,7 @@ class Lake:
         store = self.store()
         asked = export.ExportRequest(namespaces, out, as_of, form)
         every = {name: dialect(name) for name in names()}
-        return export.run(store, every, asked, self.context(store, "export", faults))
+        return printable(export.run(store, every, asked, self.context(store, "export", faults)))
 
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""
@@ -271,6 +273,12 @@ class Lake:
                 is_small=True,
             )
         assert not broken, [(check.name, check.tables, row) for check, row in broken]
+
+
+def printable(report: Report) -> Report:
+    """The report, which `--json` can print."""
+    report.to_json()
+    return report
 
 
 def choose(lake: Path, table: str, name: str, before: str, after: str) -> None:

@@ -1,6 +1,7 @@
 """The options `--erase` and `--now` of `gc`."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -16,11 +17,14 @@ _MAX_DAYS: Final = 3_652_059
 """Days of the calendar of Python: from year 1 to the end of year 9999."""
 
 
-def erasures(given: Iterable[str], now: str | None) -> "dict[str, Erasing]":
+def erasures(given: Iterable[str], now: str | None, dialects: Collection[str] = ()) -> "dict[str, Erasing]":
     """Return what may be erased, by dialect, from texts `DIALECT` or `DIALECT:DAYS`.
 
-    Raises: UsageError DIALECT_UNKNOWN, ERASE_UNKNOWN (records of the dialect have no such part), ERASE_DAYS (no number
-    of days), ERASE_TIME (days without a time, a time without days, no ISO 8601 time in UTC, or a day before year 1).
+    `dialects` are the only ones to collect; none: all.
+
+    Raises: UsageError DIALECT_UNKNOWN, DIALECTS_DIFFER (not one of `dialects`), ERASE_UNKNOWN (records of the dialect
+    have no such part), ERASE_TWICE (a dialect with two texts), ERASE_DAYS (no number of days), ERASE_TIME (days without
+    a time, a time without days, no ISO 8601 time in UTC, or a day before year 1).
     """
     from strandline.dialect_api.pruning import Erasing
 
@@ -31,11 +35,26 @@ def erasures(given: Iterable[str], now: str | None) -> "dict[str, Erasing]":
             "--now is the time that the days of --erase count from: one needs the other.",
             "Give both, as in --erase devicelog:365 --now 2026-11-25T00:00:00Z, or neither.",
         )
+    for name, count in Counter(name for name, _, _ in parts).items():
+        if count > 1:
+            raise UsageError(
+                "ERASE_TWICE",
+                f"--erase is given {count} times for {name}, and an erasure cannot be undone.",
+                f"Give --erase once for {name}, with the days that you mean or without days.",
+            )
     at = None if now is None else _time(now)
-    return {
+    found = {
         _erasable(name): Erasing(None if at is None or not colon else _before(at, days))
         for name, colon, days in parts
     }
+    for name in found:
+        if dialects and name not in dialects:
+            raise UsageError(
+                "DIALECTS_DIFFER",
+                f"--erase names {name}, and --dialect leaves it out.",
+                f"Add --dialect {name}, or leave out --erase.",
+            )
+    return found
 
 
 def _erasable(name: str) -> str:

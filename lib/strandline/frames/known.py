@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,11 +25,12 @@ def pruned_records(pruned: DataFrame, kinds: Sequence[str], form: str = "remove"
 
     Reads:  rows of `pruned_record`.  Gives: its columns.
     """
-    of_kinds = [F.col("namespace").startswith(f"{kind}:") for kind in kinds]
-    is_ours = of_kinds[0]
-    for each in of_kinds[1:]:
-        is_ours = is_ours | each
-    return pruned.where(is_ours & (F.col("form") == form))
+    return pruned.where(is_of_kind(kinds) & (F.col("form") == form))
+
+
+def is_of_kind(kinds: Iterable[str]) -> Column:
+    """Return whether the column `namespace` is of one of these kinds; false for no kinds."""
+    return reduce(or_, (F.col("namespace").startswith(f"{kind}:") for kind in kinds), F.lit(False))
 
 
 def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Column:

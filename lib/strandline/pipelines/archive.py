@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,17 @@ def check_folder(folder: Path) -> None:
     if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(
             "ARCHIVE_NOT_A_FOLDER", f"{folder} is there, and is no folder.", "Name a folder with --archive."
+        )
+
+
+def check_dialects(dialects: Iterable[Dialect], chosen: Collection[str]) -> None:
+    """Check that one of the chosen dialects has journals to archive; none: all. Raises: UsageError DIALECTS_DIFFER."""
+    names = [each.info.name for each in dialects if isinstance(each, Archives)]
+    if chosen and not set(chosen) & set(names):
+        raise UsageError(
+            "DIALECTS_DIFFER",
+            f"--archive writes the journals of {' and '.join(names)}, and --dialect leaves them out.",
+            f"Add --dialect {names[0]}, or leave out --archive.",
         )
 
 

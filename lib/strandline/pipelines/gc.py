@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
 from strandline.pipelines import archive, gc_rounds, gc_runs, prune_plans
@@ -63,7 +63,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     refused namespace, and a reducer that is behind, end the run with exit code 1.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING, NAMESPACE_UNKNOWN,
-    NAMESPACE_AMBIGUOUS, TABLE_APPEND_ONLY; FaultError WRITE_CONFLICT, GC_LOST_RACES, OUT_NOT_WRITABLE, ARCHIVE_DAMAGED.
+    NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER, OPTION_ALONE (a namespace that keeps its records, without `erase`),
+    TABLE_APPEND_ONLY; FaultError WRITE_CONFLICT, GC_LOST_RACES, OUT_NOT_WRITABLE, ARCHIVE_DAMAGED.
     """
     lake.check_there(store)
     every = tuple(dialects)
@@ -71,6 +72,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     asked = request.dialects or tuple(each.info.name for each in every)
     gc_runs.check_tables(store, pairs)
     names = prune_plans.named(store, every, request, context)
+    _check_erasable(every, request, names)
     done = Done()
     asked_for = tuple(each for each in every if each.info.name in asked)
     _archive(store, asked_for, request, names, context, done)
@@ -91,6 +93,18 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         },
     )  # fmt: skip
     return record_run(store, context, result)
+
+
+def _check_erasable(dialects: Iterable[Dialect], request: GcRequest, names: Named) -> None:
+    """Check that chosen namespaces which keep their records may be erased. Raises: UsageError OPTION_ALONE."""
+    for info in (each.info for each in dialects):
+        chosen = names.chosen.get(info.name)
+        if chosen and info.erasable is not None and info.name not in request.erase:
+            raise UsageError(
+                "OPTION_ALONE",
+                f"{chosen[0]} keeps its records: of the dialect {info.name} gc can only erase a part of them.",
+                f"Add --erase {info.name}, or leave out the namespace.",
+            )
 
 
 def _archive(

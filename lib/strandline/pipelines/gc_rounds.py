@@ -72,11 +72,11 @@ def collect(
     tables = {table for dialect, _ in pairs for table in dialect.info.tables}
     hashed = session_settings(store.spark, KEYS_HASHED)
     with store.sized(work_bytes, tables), hashed, SparkJobs(context.progress) as jobs:
-        proved = []
+        proved, left = [], gc_runs.pruned_before(store, jobs)
         for pair in pairs:
             if names.leaves_out(pair[0].info.name):
                 continue
-            planned = prune_plans.plan(store, pair, request, names, context, jobs)
+            planned = prune_plans.plan(store, pair, request, names, context, jobs).without(left)
             done.read |= planned.versions
             found = choose(planned, request.min_prunable, jobs)
             if not request.what_if:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -11,12 +11,14 @@ from pyspark.sql import functions as F
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
-from strandline.frames.known import pruned_records
+from strandline.frames.known import is_of_kind, pruned_records
 from strandline.pipelines.gc_deletes import carry_out, left_over
+from strandline.pipelines.report import as_json
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain
 from strandline.tables.prunings import PRUNED
+from strandline.tables.read_lake import in_utc
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
@@ -39,9 +41,9 @@ def check_tables(store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]]) -> 
 
 
 def finish(
-    store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext, jobs: SparkJobs
+    store: TableStore, pairs: Sequence[tuple[Dialect, Prunes]], context: RunContext, jobs: SparkJobs
 ) -> tuple[int, dict[str, Written]]:
-    """Delete or erase what `pruned_record` lists, and close the rows of `gc_run` of killed runs.
+    """Delete or erase what `pruned_record` lists of these dialects, and close their rows of `gc_run` of killed runs.
 
     Returns the number of rows that were left, and what was written.
     """
@@ -63,7 +65,8 @@ def finish(
         count += done.records
     # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
     # been alive, and have pruned.
-    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')")
+    kinds = [kind for dialect, _ in pairs for kind in dialect.info.kinds]
+    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')").where(is_of_kind(kinds))
     asked = open_runs.select("run_id", "namespace").distinct()
     numbers = (
         store.read(PRUNED)
@@ -97,6 +100,17 @@ def of_run(store: TableStore) -> DataFrame:
     return store.read(GC_RUNS).where(F.col("run_id") == store.run_id)
 
 
+def pruned_before(store: TableStore, jobs: SparkJobs) -> DataFrame | None:
+    """Return the namespaces that a killed attempt of this run pruned, or None: mostly there was no attempt.
+
+    They are left to the next run: a namespace has one row of `gc_run` for each run, with one proof and one number.
+    """
+    if not store.stored_bytes(GC_RUNS) or not jobs.has_rows(of_run(store)):
+        return None
+    ours = store.read(PRUNED).where(F.col("run_id") == store.run_id)
+    return jobs.checkpoint(ours.select("namespace").distinct(), "namespaces pruned before")
+
+
 def kept_by_others(
     store: TableStore, every: Iterable[Dialect], pairs: _Pairs, dialects: tuple[str, ...]
 ) -> dict[str, dict[str, int]]:
@@ -115,12 +129,7 @@ def kept_by_others(
 def shown(runs: DataFrame) -> list[dict[str, Any]]:
     """Return the first rows of `gc_run` for the report."""
     rows = runs.orderBy("namespace").limit(SHOWN).collect()
-    return [_shown(row.asDict(recursive=True)) for row in rows]
-
-
-def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: bytes(value).hex() if isinstance(value, (bytes, bytearray)) else value
-        for name, value in row.items()
-        if name not in ("bucket", "run_id")
-    }
+    hidden = ("bucket", "run_id")
+    return [
+        {name: as_json(value) for name, value in in_utc(row).items() if name not in hidden} for row in rows
+    ]

@@ -139,7 +139,9 @@ class _Ingest:
         has_records = selection.files or self._request.messages is not None or replay is not None
         has_input = has_records or selection.refused or selection.manifests
         if not has_input and writer is None:
-            return self._report(counts_of(None, Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
+            nothing: dict[str, object] = {"replayed": {}} if self._request.from_quarantine else {}
+            counts = counts_of(None, Merged(), 0) | dropped
+            return self._report(counts, {}, ManifestFindings.none(), nothing, None)
         admission = (
             self._admitter.admit(self._scan(options), self._request.options, replay) if has_records else None
         )
@@ -164,8 +166,8 @@ class _Ingest:
         if self._journals is not None:
             counts["authored"] = self._journals.authored
             members["stopped"] = {node: list(codes) for node, codes in self._journals.stopped.items()}
-        if replay is not None:
-            members["replayed"] = self._writer.replayed(replay)
+        if self._request.from_quarantine:
+            members["replayed"] = {} if replay is None else self._writer.replayed(replay)
         elif older := self._writer.judged_by_older_rules():
             members["judged_by_older_rules"] = older
         return self._report(counts, reasons, manifests, members, admission)

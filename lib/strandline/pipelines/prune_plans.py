@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
 from strandline.dialect_api.reduction import WALK_ENTRIES, ReduceScope
@@ -62,6 +63,17 @@ class Planned:
         """The members that may go."""
         return self.plan.members.where(F.col("hold").isNull())
 
+    def without(self, namespaces: DataFrame | None) -> Planned:
+        """Return the plan of the other namespaces; of all, if there are none to leave out.
+
+        Reads:  namespaces: namespace.
+        """
+        if namespaces is None:
+            return self
+        members = self.plan.members.join(namespaces, "namespace", "left_anti")
+        verdicts = self.verdicts.join(namespaces, "namespace", "left_anti")
+        return replace(self, plan=replace(self.plan, members=members), verdicts=verdicts)
+
 
 def pruning_dialects(
     dialects: Iterable[Dialect], request: PruneRequest
@@ -96,10 +108,20 @@ class Named:
 def named(
     store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, context: RunContext
 ) -> Named:
-    """Look up the namespaces that a request names, all at once. Raises: UsageError as `namespace_lookup.find`."""
+    """Look up the namespaces that a request names, all at once.
+
+    Raises: UsageError as `namespace_lookup.find`, DIALECTS_DIFFER (the request leaves the dialect of one out).
+    """
     with SparkJobs(context.progress) as jobs:
         by_name = {each.info.name: each for each in dialects}
         found = find((*request.namespaces, *request.excluded), by_name, store, jobs)
+    for each in (found[name] for name in request.namespaces):
+        if request.dialects and each.dialect not in request.dialects:
+            raise UsageError(
+                "DIALECTS_DIFFER",
+                f"{each.namespace} is of the dialect {each.dialect}, and --dialect leaves it out.",
+                f"Add --dialect {each.dialect}, or leave out the namespace.",
+            )
     return Named(
         _by_dialect(found[name] for name in request.namespaces),
         _by_dialect(found[name] for name in request.excluded),

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strandline.contracts.reasons import reasons
 from strandline.core.errors import UsageError
-from strandline.pipelines.report import Report, utc_text
+from strandline.pipelines.report import Report, as_json
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.read_lake import binary_literal
 
@@ -76,9 +75,10 @@ def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
             "`strandline quarantine` lists ids",
         )
     if len(found) > 1:
-        ids = ", ".join(sorted(row["quarantine_id"].hex() for row in found)[:3])
+        first, second, *more = (row["quarantine_id"].hex() for row in found)
+        others = ", among others" if more else ""
         raise UsageError(
-            "ID_AMBIGUOUS", f"{len(found)} ids start with {given}: {ids}", "give more of its digits"
+            "ID_AMBIGUOUS", f"{given} matches {first} and {second}{others}", "give more of its digits"
         )
     return context.report(
         lake.location.describe(),
@@ -99,9 +99,9 @@ def id_range(given: str) -> tuple[bytes, bytes]:
 
 
 def show_sql(low: bytes, high: bytes) -> str:
-    """Return the query of up to four records with ids from `low` to `high`: several make a prefix ambiguous."""
+    """Return the query of up to three records with ids from `low` to `high`: several make a prefix ambiguous."""
     between = f"quarantine_id BETWEEN {binary_literal(low)} AND {binary_literal(high)}"
-    return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 4"
+    return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 3"
 
 
 def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "status": status,
             "count": entry["count"],
             "example": {
-                name: _plain(entry["example"][name])
+                name: as_json(entry["example"][name])
                 for name in ("quarantine_id", "namespace", "source", "source_offset")
             },
         }
@@ -144,7 +144,7 @@ def _words(code: str) -> dict[str, str]:
 
 
 def _record(row: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: _plain(row[name]) for name in _SHOWN}
+    values = {name: as_json(row[name]) for name in _SHOWN}
     values["reasons"] = [_words(code) for code in row["reasons"]]
     values["evidence"] = _evidence(row["evidence"])
     return values
@@ -158,13 +158,3 @@ def _evidence(text: str | None) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):
-        return bytes(value).hex()
-    if isinstance(value, datetime):
-        return utc_text(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
-    return value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
@@ -26,6 +26,8 @@ EXAMPLES_SHOWN = 10
 FIRST_RULES = 1
 """The first version of the rules: no row was judged by an older one."""
 QUARANTINE = "quarantine"
+WITHOUT_CONTENT = ("PATH_REFUSED", FILE_UNREADABLE, BREAKS_CONTRACT)
+"""Reasons of rows without the bytes of a record: these cannot be judged again."""
 
 
 class QuarantineWriter:
@@ -143,16 +145,11 @@ class QuarantineWriter:
             ((F.col("status") == "rejected") | is_fixed(rules_version()))
             & (F.col("scope") == "record")
             & F.col("raw_whole")
-            & ~F.arrays_overlap("reasons", _without_content())
+            & ~F.arrays_overlap("reasons", F.array(*map(F.lit, WITHOUT_CONTENT)))
         )
 
     def _rows(self) -> DataFrame:
         return self._store.read(QUARANTINE).where(F.col("dialect") == self._dialect.info.name)
-
-
-def _without_content() -> Column:
-    """Return the reasons of rows without the bytes of a record: these cannot be judged again."""
-    return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE), F.lit(BREAKS_CONTRACT))
 
 
 def _by_reason(rows: DataFrame) -> list[Row]:

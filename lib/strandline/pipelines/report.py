@@ -1,7 +1,7 @@
 """The report of a command: printed, and stored as a row of the table `run`."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -158,3 +158,14 @@ def utc_text(at: datetime) -> str:
     """Return `2026-01-31T09:30:00.123456Z`; a time without a zone is UTC."""
     aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
+
+
+def as_json(value: Any) -> Any:
+    """Return a stored value as JSON has it: bytes as hex, a time as `utc_text`, a sequence as a list."""
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).hex()
+    if isinstance(value, datetime):
+        return utc_text(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_json(each) for each in value]
+    return value

@@ -114,13 +114,13 @@ class SparkLake:
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`, which are temporary views during the query."""
         with self._named(tables) as spark:
-            return [_in_utc(row) for row in spark.sql(text).collect()]
+            return [in_utc(row) for row in spark.sql(text).collect()]
 
     def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
         """Yield the rows of the SELECT `text` over `tables`; the driver holds one partition at a time."""
         with self._named(tables) as spark:
             for row in spark.sql(text).toLocalIterator():
-                yield [_in_utc(row)]
+                yield [in_utc(row)]
 
     @contextmanager
     def _named(self, tables: Sequence[str]) -> "Iterator[SparkSession]":
@@ -161,7 +161,7 @@ def binary_literal(raw: bytes) -> str:
     return f"X'{raw.hex()}'"
 
 
-def _in_utc(row: "SparkRow") -> Row:
+def in_utc(row: "SparkRow") -> Row:
     """Return a row with times in UTC: Spark collects them in the time zone of this machine, without a zone."""
     return {
         name: value.astimezone(UTC) if isinstance(value, datetime) else value

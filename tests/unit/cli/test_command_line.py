@@ -306,9 +306,12 @@ def test_quarantine_counts_by_reason_with_an_example(
     assert "3 rejected, 1 waiting" in capsys.readouterr().out
 
 
-def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("count", "others"), [(2, ""), (5, ", among others")])
+def test_a_prefix_of_several_ids_is_refused_with_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, others: str
+) -> None:
     empty_lake(tmp_path / "lake")
-    ids = [bytes([0xAB, last]) + bytes(30) for last in (1, 2)]
+    ids = [bytes([0xAB, last]) + bytes(30) for last in range(1, count + 1)]
     rows = [
         held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"], quarantine_id=id_) for id_ in ids
     ]
@@ -316,7 +319,7 @@ def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest
     assert main(["quarantine", "show", "ab", "--json"]) == 2
     error = printed_json(capsys)["error"]
     assert error["code"] == "ID_AMBIGUOUS"
-    assert all(id_.hex() in error["message"] for id_ in ids)
+    assert error["message"] == f"ab matches {ids[0].hex()} and {ids[1].hex()}{others}."
     assert main(["quarantine", "show", "ab01", "--json"]) == 0
 
 
@@ -409,6 +412,32 @@ def test_config_says_where_each_value_comes_from(
         (["ingest", "x", "--dialect", "sdmp", "--from-quarantine"], "SOURCE_AND_QUARANTINE", "leave out"),
         (["ingest", "x", "--dialect", "sdmp", "--reason", "BOMB"], "OPTION_ALONE", "--from-quarantine"),
         (["ingest", "--dialect", "sdmp", "--from-quarantine", "--reason", "BOM"], "REASON_UNKNOWN", "BOMB"),
+        *(
+            (["ingest", "--dialect", "sdmp", *alone, option, *value], "OPTION_ALONE", f"leave out {option}")
+            for alone, option, *value in (
+                (["--from-quarantine"], "--format", "lines"),
+                (["--from-quarantine"], "--require-manifest"),
+                (["--drop-rejected-before", "2026-01-31"], "--format", "lines"),
+                (["--drop-rejected-before", "2026-01-31"], "--require-manifest"),
+                (["--drop-rejected-before", "2026-01-31"], "--fail-on-reject"),
+            )
+        ),
+        *(
+            (["ingest", "--dialect", "sdmp", "--from-quarantine", "--reason", reason], code, next_words)
+            for reason, code, next_words in (
+                ("PATH_REFUSED", "REASON_NOT_REPLAYED", "explain PATH_REFUSED"),
+                ("FILE_UNREADABLE", "REASON_NOT_REPLAYED", "explain FILE_UNREADABLE"),
+                ("ROW_BREAKS_CONTRACT", "REASON_NOT_REPLAYED", "explain ROW_BREAKS_CONTRACT"),
+                ("MANIFEST_MISMATCH", "REASON_NOT_REPLAYED", "explain MANIFEST_MISMATCH"),
+                ("READER_BEHIND", "REASON_NOT_REPLAYED", "explain READER_BEHIND"),
+                ("CLOCK_ID_MISMATCH", "DIALECTS_DIFFER", "--dialect ipfslog"),
+            )
+        ),
+        (["gc", "--what-if", "--archive", "texts"], "OPTION_ALONE", "else leave out --archive"),
+        (["gc", "--what-if", "--compact"], "OPTION_ALONE", "else leave out --compact"),
+        (["gc", "--what-if", "--vacuum", "168"], "OPTION_ALONE", "else leave out --vacuum"),
+        (["gc", "--archive", "texts", "--dialect", "ipfslog"], "DIALECTS_DIFFER", "--dialect sdmp"),
+        (["gc", "--erase", "devicelog", "--dialect", "ipfslog"], "DIALECTS_DIFFER", "--dialect devicelog"),
         (
             ["ingest", "--dialect", "sdmp", "--drop-rejected-before", "31.1.2026"],
             "DATE_INVALID",

@@ -27,6 +27,25 @@ def test_records_that_older_rules_judged_are_counted_with_what_judges_them_again
     assert (said in out.getvalue()) == bool(rows)
 
 
+@pytest.mark.parametrize(
+    ("members", "chosen", "said"),
+    [
+        ({}, {"namespace": "node:9"}, None),
+        ({"replayed": {"BOMB": {"rows": 1, "unchanged": 1}}}, {"namespace": "node:9"}, None),
+        ({"replayed": {}}, {}, "is in quarantine"),
+        ({"replayed": {}}, {"namespace": "node:\x1b9", "reason": None}, "has the namespace node:\\x1b9"),
+        ({"replayed": {}}, {"namespace": "a", "reason": "BOMB"}, "has the namespace a and the reason BOMB"),
+    ],
+)
+def test_a_choice_that_no_rejected_record_fits_is_said(members, chosen, said):
+    out = io.StringIO()
+    report = Report("ingest", "run", lake="/data/lake", counts=COUNTS, members=members)
+    ingest(Console(file=out, soft_wrap=True), report, chosen)
+    lines = [line for line in out.getvalue().splitlines() if "judged again" in line]
+    whole = f"nothing was judged again: no rejected record with all its bytes {said}"
+    assert lines == ([] if said is None else [whole])
+
+
 @pytest.mark.parametrize(("code", "automatic"), [("IDENTITY_MISSING", True), ("INTERNAL_ERROR", False)])
 def test_only_what_waits_for_another_record_is_said_to_be_admitted_automatically(capsys, code, automatic):
     assert main(["explain", code]) == 0

@@ -8,7 +8,7 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
-from strandline.pipelines.report import MEMBERS, Report, ReportError, TableChange, utc_text
+from strandline.pipelines.report import MEMBERS, Report, ReportError, TableChange, as_json, utc_text
 from strandline.pipelines.run_context import new_run_id
 from support.report_schema import check_report
 
@@ -78,6 +78,13 @@ def test_times_are_told_in_utc() -> None:
         utc_text(datetime(2026, 1, 31, 10, 30, tzinfo=timezone(timedelta(hours=1)))) == "2026-01-31T09:30:00Z"
     )
     assert utc_text(datetime(2026, 1, 31, 9, 30, 0, 5)) == "2026-01-31T09:30:00.000005Z"  # noqa: DTZ001
+
+
+def test_stored_values_become_what_json_has() -> None:
+    stored = {"id": bytearray(b"\xab"), "at": WHEN, "rows": (b"\x01", 2), "text": "b'x'", "none": None}
+    assert {name: as_json(value) for name, value in stored.items()} == {
+        "id": "ab", "at": "2026-01-31T09:30:00Z", "rows": ["01", 2], "text": "b'x'", "none": None
+    }  # fmt: skip
 
 
 def test_a_fault_point_fires_at_its_nth_visit_and_only_there() -> None:

@@ -1,5 +1,6 @@
 """The command `gc`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from strandline.cli.commands.snapshot import Dialects, Namespaces, SkipWindow
 from strandline.cli.erasing import erasures
 from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
+from strandline.core.errors import UsageError
 from strandline.core.pruning import DEFAULT_SKIP_WINDOW
 from strandline.dialects import every
 
@@ -119,20 +121,39 @@ def _gc(
     hash. What was removed is remembered by id: a late copy is known and does not count again.
     """
     from strandline.pipelines import gc
+    from strandline.pipelines.archive import check_dialects
     from strandline.pipelines.gc_upkeep import Upkeep
 
+    _check_what_if(
+        what_if, {"--archive": archive is not None, "--compact": compact, "--vacuum": vacuum is not None}
+    )
+    chosen = tuple(known_dialect(name, "gc") for name in dialect or ())
     request = gc.GcRequest(
         skip_window=DEFAULT_SKIP_WINDOW if skip_window is None else skip_window,
-        dialects=tuple(known_dialect(name, "gc") for name in dialect or ()),
+        dialects=chosen,
         namespaces=tuple(namespace or ()),
         excluded=tuple(excluded or ()),
         walk_entries=call.settings.limits.walk_entries,
         min_prunable=1 if min_prunable is None else min_prunable,
         what_if=what_if,
-        erase=erasures(erase or (), now),
+        erase=erasures(erase or (), now, chosen),
         archive=archive,
         upkeep=Upkeep(call.settings.maintain.target_bytes if compact else None, vacuum, force_vacuum),
     )
+    dialects = every()
+    if archive is not None:
+        check_dialects(dialects, chosen)
     with call.progress() as progress:
-        report = gc.run(call.store(makes=False), every(), request, call.context(progress))
+        report = gc.run(call.store(makes=False), dialects, request, call.context(progress))
     return Result(report, lambda console: show.gc(console, report))
+
+
+def _check_what_if(what_if: bool, writing: Mapping[str, bool]) -> None:
+    """Check that a call which writes nothing asks for no writing. Raises: UsageError OPTION_ALONE."""
+    for option, is_given in writing.items():
+        if what_if and is_given:
+            raise UsageError(
+                "OPTION_ALONE",
+                f"--what-if writes and removes nothing, so {option} has no effect with it.",
+                f"To do it, leave out --what-if; else leave out {option}.",
+            )

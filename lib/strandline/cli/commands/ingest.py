@@ -11,7 +11,9 @@ from strandline.cli.command import Result, command
 from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
+from strandline.contracts.reasons import Reason as ReasonCode
 from strandline.core.errors import UsageError
+from strandline.dialects import BUILT_IN
 from strandline.dialects import dialect as dialect_named
 
 Sources = Annotated[
@@ -105,7 +107,18 @@ def _ingest(
             "name files, folders or globs, for example `strandline ingest dump/ --dialect sdmp`",
         )
     _check_quarantine_options(given, from_quarantine, {"--reason": reason, "--namespace": namespace})
-    code = reason_named(reason).code if reason is not None else None
+    _check_files_options(
+        given,
+        {
+            "--format": form is not None,
+            "--require-manifest": require_manifest,
+            "--fail-on-reject": fail_on_reject and not from_quarantine,
+        },
+    )
+    found_reason = None if reason is None else reason_named(reason)
+    if found_reason is not None:
+        _check_reason(found_reason, name)
+    code = None if found_reason is None else found_reason.code
     before = _day(drop_rejected_before) if drop_rejected_before is not None else None
     from strandline.pipelines import ingest
 
@@ -124,7 +137,8 @@ def _ingest(
     with call.progress() as progress:
         found = ingest.find_input(found_dialect, request, settings)
         report = ingest.run(call.store(), found_dialect, request, settings, call.context(progress), found)
-    return Result(report, lambda console: show.ingest(console, report))
+    chosen = {"namespace": namespace, "reason": code}
+    return Result(report, lambda console: show.ingest(console, report, chosen))
 
 
 def _check_quarantine_options(
@@ -145,6 +159,38 @@ def _check_quarantine_options(
             raise UsageError(
                 "OPTION_ALONE", f"{option} selects records of the quarantine", "add --from-quarantine"
             )
+
+
+def _check_files_options(sources: tuple[str, ...], given: Mapping[str, bool]) -> None:
+    """Check that options about what files hold come with files. Raises: UsageError OPTION_ALONE."""
+    for option, is_given in given.items():
+        if is_given and not sources:
+            raise UsageError(
+                "OPTION_ALONE",
+                f"{option} is about sources, and there is none",
+                f"name sources, or leave out {option}",
+            )
+
+
+def _check_reason(reason: ReasonCode, dialect: str) -> None:
+    """Check that rejected records of a dialect can have a reason and are judged again.
+
+    Dialects of other packages may use each reason. Raises: UsageError REASON_NOT_REPLAYED, DIALECTS_DIFFER.
+    """
+    from strandline.pipelines.quarantine_writer import WITHOUT_CONTENT
+
+    if reason.code in WITHOUT_CONTENT or not {"rejected", "deferred"} & set(reason.outcomes):
+        raise UsageError(
+            "REASON_NOT_REPLAYED",
+            f"quarantine has no bytes of a record with the reason {reason.code}, so nothing is judged again",
+            f"`strandline explain {reason.code}` says what to do instead",
+        )
+    if dialect in {entry.name for entry in BUILT_IN} and not {"all", dialect} & set(reason.dialects):
+        raise UsageError(
+            "DIALECTS_DIFFER",
+            f"{reason.code} is a reason of {', '.join(reason.dialects)}, not of {dialect}",
+            f"add --dialect {reason.dialects[0]} instead of --dialect {dialect}",
+        )
 
 
 def _day(text: str) -> datetime:

@@ -1,7 +1,7 @@
 """The reports of single commands."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -55,10 +55,17 @@ def repeated(console: Console, report: Report) -> None:
     own_error(console, report)
 
 
-def ingest(console: Console, report: Report) -> None:
-    """Print counts, the most frequent reasons with an example and what to do, the next commands."""
+def ingest(console: Console, report: Report, chosen: Mapping[str, str | None] | None = None) -> None:
+    """Print counts, the most frequent reasons with an example and what to do, the next commands.
+
+    `chosen` is what selects the records to judge again, by option.
+    """
     head(console, report)
     counts(console, report)
+    if report.members.get("replayed") == {}:
+        asked = " and ".join(f"the {name} {printable(text)}" for name, text in (chosen or {}).items() if text)
+        which = f"has {asked}" if asked else "is in quarantine"
+        console.print(Text(f"nothing was judged again: no rejected record with all its bytes {which}"))
     frequent_reasons(console, report)
     damaged_files(console, report)
     stopped_writers(console, report.members.get("stopped", {}))

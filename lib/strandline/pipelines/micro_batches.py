@@ -21,6 +21,7 @@ from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
+from strandline.tables.beside import KnownManifests
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore
@@ -56,6 +57,7 @@ class MicroBatchRun:
         self._settings = settings
         self._context = context
         self._runs = runs
+        self._manifests = KnownManifests()
         self._counts: Counter[str] = Counter(batches=0, read=0, new=0)
         self._reasons: Counter[str] = Counter()
         self._written: dict[str, Written] = {}
@@ -139,6 +141,7 @@ class MicroBatchRun:
             within=self._request.folder,
             listed={path: batch.objects[path] for path in readable if path in batch.objects},
             options=self._request.options,
+            known=self._manifests,
         ), counts
 
     def _has_format(self, path: bytes) -> bool:

@@ -17,6 +17,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest import IngestRequest
+from strandline.pipelines.rebuild_diff import DIFFERENCES_SHOWN
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -53,7 +54,7 @@ class MicroBatchRun:
         self._store = store
         self._dialect = dialect
         self._request = request
-        self._stopped: Mapping[str, object] = {}
+        self._stopped: dict[str, list[str]] = {}
         self._settings = settings
         self._context = context
         self._runs = runs
@@ -63,7 +64,7 @@ class MicroBatchRun:
         self._written: dict[str, Written] = {}
         self._outcome: Outcome = "ok"
         self._error: ReportError | None = None
-        self._damaged: Mapping[str, object] = {}
+        self._damaged: dict[str, list[str]] = {}
         self._lag: float | None = None
         self._read = 0
         self._last = -1
@@ -162,7 +163,7 @@ class MicroBatchRun:
         self._counts.update(report.counts)
         self._reasons.update(report.reasons)
         self._read = report.counts["read"]
-        self._stopped = report.members.get("stopped", {})
+        self._stopped |= report.members.get("stopped", {})
         return report
 
     def _reduce(self, files: Mapping[str, GivenOption | None]) -> Report:
@@ -196,7 +197,9 @@ class MicroBatchRun:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:
             self._outcome = report.outcome
         self._error = self._error or report.error
-        self._damaged = report.members.get("damaged", self._damaged)
+        for table, names in report.members.get("damaged", {}).items():
+            first = dict.fromkeys([*self._damaged.get(table, ()), *names])
+            self._damaged[table] = list(first)[:DIFFERENCES_SHOWN]
         changes = {table: Written(each.version, each.inserted) for table, each in report.tables.items()}
         add_written(self._written, changes)
 

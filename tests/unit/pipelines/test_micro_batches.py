@@ -45,13 +45,15 @@ def stream(monkeypatch, tmp_path):
     )
     (tmp_path / "1.jsonl").write_bytes(b"")
 
-    def run(*reductions, oldest=NOON):
-        left = iter(reductions)
+    def run(*reductions, oldest=NOON, members=()):
+        left, of_ingest = iter(reductions), iter(members)
         monkeypatch.setattr(
             micro_batches.ingest,
             "run",
-            lambda *_: Report("ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}),
-        )
+            lambda *_: Report(
+                "ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}, members=next(of_ingest, {})
+            ),
+        )  # fmt: skip
         monkeypatch.setattr(micro_batches.reduce, "run", lambda *_: next(left))
         monkeypatch.setattr(micro_batches, "record_run", written)
         batches = MicroBatchRun(
@@ -87,6 +89,24 @@ def test_a_stream_says_why_a_reduction_of_a_batch_ended_with_a_fault(stream):
     assert "The log a was not reduced. Raise the limit." in text
     assert "columns of ipfs_log_entry do not follow from the records of log:b" in text
     assert "checkpoint: here" in text
+
+
+def test_a_stream_names_what_any_of_its_batches_found_damaged_or_stopped(stream):
+    many = {"ipfs_log_head": [f"log:{number}" for number in range(12)]}
+    result, report = stream(
+        reduction("found", members={"damaged": {"ipfs_log_entry": ["log:b"], "ipfs_log_state": ["log:a"]}}),
+        reduction("found", members={"damaged": {"ipfs_log_entry": ["log:a", "log:b"]}}),
+        reduction("found", members={"damaged": many}),
+        reduction(),
+        members=({"stopped": {"n": ["OWN_FORKED"]}}, {"stopped": {"m": ["OWN_BEHIND"]}}),
+    )
+    assert result.outcome == "found"
+    assert result.members["damaged"] == {
+        "ipfs_log_entry": ["log:b", "log:a"],
+        "ipfs_log_state": ["log:a"],
+        "ipfs_log_head": many["ipfs_log_head"][:10],
+    }
+    assert report.members["stopped"] == {"n": ["OWN_FORKED"], "m": ["OWN_BEHIND"]}
 
 
 def vars_of(report):

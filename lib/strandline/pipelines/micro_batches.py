@@ -66,6 +66,7 @@ class MicroBatchRun:
         self._error: ReportError | None = None
         self._damaged: dict[str, list[str]] = {}
         self._lag: float | None = None
+        self._namespaces = 0
         self._read = 0
         self._last = -1
         self._at_work = Lock()
@@ -197,6 +198,7 @@ class MicroBatchRun:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:
             self._outcome = report.outcome
         self._error = self._error or report.error
+        self._namespaces = max(self._namespaces, report.namespaces)
         for table, names in report.members.get("damaged", {}).items():
             first = dict.fromkeys([*self._damaged.get(table, ()), *names])
             self._damaged[table] = list(first)[:DIFFERENCES_SHOWN]
@@ -220,7 +222,7 @@ class MicroBatchRun:
         lag = None if self._lag is None else round(self._lag, 3)
         result = RunResult(
             outcome=self._outcome, dialect=self._dialect.info.name, counts=dict(self._counts),
-            reasons=dict(self._reasons), written=self._written,
+            reasons=dict(self._reasons), namespaces=self._namespaces, written=self._written,
             members={
                 "checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped,
                 **({"damaged": self._damaged} if self._damaged else {}),

@@ -46,12 +46,13 @@ def stream(monkeypatch, tmp_path):
     (tmp_path / "1.jsonl").write_bytes(b"")
 
     def run(*reductions, oldest=NOON, members=()):
-        left, of_ingest = iter(reductions), iter(members)
+        left, of_ingest, touched = iter(reductions), iter(members), iter((2, 3))
         monkeypatch.setattr(
             micro_batches.ingest,
             "run",
             lambda *_: Report(
-                "ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}, members=next(of_ingest, {})
+                "ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}, members=next(of_ingest, {}),
+                namespaces=next(touched, 1),
             ),
         )  # fmt: skip
         monkeypatch.setattr(micro_batches.reduce, "run", lambda *_: next(left))
@@ -121,3 +122,12 @@ def test_counts_and_commits_of_batches_are_summed_and_the_lag_is_that_of_the_las
     }
     assert (result.outcome, result.error, "damaged" in result.members) == ("ok", None, False)
     assert result.members["lag_seconds"] == 34.0
+
+
+def test_a_stream_tells_how_many_namespaces_the_largest_of_its_batches_touched(stream):
+    assert [stream(*(reduction() for _ in range(batches)))[0].namespaces for batches in (1, 2, 3)] == [
+        2,
+        3,
+        3,
+    ]
+    assert stream(reduction(namespaces=7), reduction())[0].namespaces == 7

@@ -82,6 +82,8 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     assert progress.stages[0][1]() >= len(files)
     # A record was rejected, and one met a fault of ours: the greater exit code counts.
     assert (report.outcome, report.exit) == ("fault", 3)
+    assert report.error is not None
+    assert report.error.code == "INTERNAL_ERROR"
     assert report.reasons == {
         "DEFERRED_LIMIT": 2,
         "FIRST_LINE_MALFORMED": 1,

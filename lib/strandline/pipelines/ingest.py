@@ -25,7 +25,7 @@ from strandline.pipelines.manifests import ManifestFindings, check_manifests, re
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import RunResult, record_run
+from strandline.pipelines.runs import RunResult, fault_error, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.beside import KnownManifests
@@ -226,10 +226,12 @@ class _Ingest:
             outcome = "found"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
-        if admission is not None and admission.faults:
+        error = None if admission is None else fault_error(admission.faults, reasons)
+        if error is not None:
             outcome = "fault"
         result = RunResult(
             outcome=outcome, dialect=self._dialect.info.name, counts=counts, reasons=reasons,
             namespaces=0 if admission is None else admission.namespaces, written=written, members=members,
+            error=error,
         )  # fmt: skip
         return record_run(self._store, self._context, result)

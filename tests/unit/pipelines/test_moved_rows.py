@@ -2,9 +2,12 @@
 
 import pytest
 
+from strandline.contracts.reasons import reasons
 from strandline.core.errors import FaultError
 from strandline.dialect_api.admission import Admission
 from strandline.pipelines.missing_rows import MissingRows, RowsLost
+from strandline.pipelines.report import ReportError
+from strandline.pipelines.runs import fault_error
 from strandline.pipelines.sync_totals import SyncTotals
 
 
@@ -31,7 +34,8 @@ def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
 def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, damages, outcome):
     totals = SyncTotals("other", stopped=stopped, faults=faults, damages=damages)
     totals.counts.update(refused=refused)
-    assert totals.result().outcome == outcome
+    result = totals.result()
+    assert (result.outcome, result.error is not None) == (outcome, outcome == "fault")
 
 
 def test_dialects_whose_records_did_not_come_are_told_together():
@@ -40,3 +44,16 @@ def test_dialects_whose_records_did_not_come_are_told_together():
     assert error is not None
     assert (error.code, error.message.endswith("; a file")) == ("ROWS_LOST", True)
     assert SyncTotals("other").result().error is None
+
+
+def test_an_internal_fault_of_a_record_is_told_with_its_meaning_and_what_to_do():
+    assert fault_error(0, {"INTERNAL_ERROR": 1}) is None
+    assert fault_error(1, {}).code == "INTERNAL_ERROR"
+    other = fault_error(2, {"JSON_INVALID": 1, "LIBRARY_DISAGREEMENT": 2})
+    known = reasons()["LIBRARY_DISAGREEMENT"]
+    assert other == ReportError("LIBRARY_DISAGREEMENT", known.meaning, known.advice)
+    totals = SyncTotals("other", faults=1, damages=[RowsLost(3, 2)])
+    assert totals.result().error.code == "ROWS_LOST"
+    totals = SyncTotals("other", faults=1)
+    totals.reasons.update(INTERNAL_ERROR=1)
+    assert totals.result().error == fault_error(1, totals.reasons)

@@ -181,7 +181,7 @@ def _written(
     members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
     if namespaces:
         members["namespaces"] = namespaces
-    target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
+    target = _manifest_path(folder, stem)
     with NewFile(target) as file:
         file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
         file.publish()
@@ -202,6 +202,34 @@ def check_name(file: Path) -> None:
             f"a file of the name {file.name} cannot have a manifest",
             "name another file with --out",
         )
+
+
+def check_manifest_free(file: Path) -> None:
+    """Check that nothing has the name of the manifest of a file, but a manifest of this file alone.
+
+    A run that was killed before its file appeared leaves such a manifest, and the next one replaces it.
+    Raises: UsageError OUT_EXISTS.
+    """
+    target = _manifest_path(file.parent, file.name)
+    try:
+        with open_file(target, follow=False) as stream:
+            head = stream.read(MAX_MANIFEST_BYTES + 1)
+    except FileNotFoundError:
+        return
+    except OSError:
+        head = b""
+    # Of which dialect it is does not matter: for a reader of none, each manifest is one of others.
+    content = parse_manifest(head, len(head), dialect="")
+    if not isinstance(content, Invalid) or content.of_others != (file.name,):
+        raise UsageError(
+            "OUT_EXISTS",
+            f"the file {target} exists, and is no manifest of {file.name} alone",
+            "name a new file with --out, or move the old one",
+        )
+
+
+def _manifest_path(folder: Path, stem: str) -> Path:
+    return folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
 
 
 def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:

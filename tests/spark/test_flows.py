@@ -26,6 +26,7 @@ from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
 from strandline.tables import small_tables
+from strandline.tables.store import TableStore
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import assert_commits_name_their_run
 from support.forged_lakes import older
@@ -82,6 +83,8 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     assert progress.stages[0][1]() >= len(files)
     # A record was rejected, and one met a fault of ours: the greater exit code counts.
     assert (report.outcome, report.exit) == ("fault", 3)
+    assert report.error is not None
+    assert report.error.code == "INTERNAL_ERROR"
     assert report.reasons == {
         "DEFERRED_LIMIT": 2,
         "FIRST_LINE_MALFORMED": 1,
@@ -144,7 +147,18 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     yesterday, tomorrow = (datetime.now(UTC) + timedelta(days=days) for days in (-1, 1))
     assert lake.ingest(drop_rejected_before=yesterday).counts["dropped"] == 0
     assert lake.rows("quarantine", *VERDICT) == stay
-    assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 4
+    delete = TableStore.delete
+
+    def seen_again(*words, **more):
+        # Another run sees one of them, after it was found to be old.
+        monkeypatch.setattr(TableStore, "delete", delete)
+        assert lake.ingest(tmp_path / "in" / "b.jsonl", clock=timedelta(hours=2)).counts["rejected"] == 1
+        return delete(*words, **more)
+
+    monkeypatch.setattr(TableStore, "delete", seen_again)
+    assert lake.ingest(drop_rejected_before=datetime.now(UTC) + timedelta(hours=1)).counts["dropped"] == 3
+    assert lake.rows("quarantine", "status", "reasons")[1:] == [("rejected", ("JSON_INVALID",))]
+    assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 1
     assert lake.rows("quarantine", "status") == [("deferred",)]
     lake.reduce()
     assert_commits_name_their_run(lake)

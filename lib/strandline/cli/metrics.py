@@ -42,7 +42,10 @@ def registry_of(report: Report, ended_at: float) -> "CollectorRegistry":
     gauge("run_ended_timestamp_seconds", "When the last run ended.", {"": ended_at})
     gauge("run_duration_seconds", "Time of the last run, with the start of Spark.", {"": report.seconds})
     gauge("run_session_seconds", "Time that the start of Spark took.", {"": report.session_seconds})
-    gauge("run_namespaces", "Namespaces that the last run touched.", {"": report.namespaces})
+    gauge(
+        "run_namespaces", "Namespaces that the last run touched; of a stream, the most that one batch touched.",
+        {"": report.namespaces},
+    )  # fmt: skip
     gauge("run_count", "Counts of the last run, such as records by verdict.", {**report.counts}, "count")
     gauge("run_reason_records", "Records of the last run by reason code.", {**report.reasons}, "reason")
     gauge(

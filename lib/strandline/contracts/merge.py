@@ -141,13 +141,19 @@ def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: S
     return _merge_into(contract, target, source, buckets) + matched + _insert(contract)
 
 
-def delete_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+def delete_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], below: str | None = None
+) -> str:
     """Return the merge that deletes the keys of the batch, which needs only the key columns and bucket.
+
+    With `below`, a column that the batch then needs, too, stored rows whose value is not less than that of the batch
+    stay.
 
     Raises:
         ValueError: There are no buckets.
     """
-    return _merge_into(contract, target, source, buckets) + "WHEN MATCHED THEN DELETE"
+    matched = "WHEN MATCHED" if below is None else f"WHEN MATCHED AND t.{below} < s.{below}"
+    return _merge_into(contract, target, source, buckets) + f"{matched} THEN DELETE"
 
 
 def erase_merge_sql(

@@ -80,7 +80,8 @@ class HdfsFiles:
         from pyarrow.fs import FileInfo, FileType
 
         kind = FileType.Directory if status.isdir else FileType.File
-        return FileInfo(f"{self._root}{status.path}", kind, size=None if status.isdir else status.length)
+        size, changed = None if status.isdir else status.length, status.modification_time * 1_000_000
+        return FileInfo(f"{self._root}{status.path}", kind, size=size, mtime_ns=changed)
 
 
 class HdfsFile(io.RawIOBase):

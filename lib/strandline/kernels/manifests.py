@@ -85,11 +85,12 @@ def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Inv
     Bytes that are not JSON are an invalid manifest if they contain the name of the member, else not a manifest.
     """
     if length > MAX_MANIFEST_BYTES:
-        return _unread(head, {"cause": "too_large", "expected": MAX_MANIFEST_BYTES, "actual": length})
+        evidence: Evidence = {"cause": "too_large", "expected": MAX_MANIFEST_BYTES, "actual": length}
+        return Invalid(evidence) if has_member(head) else NotAManifest()
     try:
         value = strict_json(head, nesting=MAX_NESTING, most_values=MAX_MANIFEST_VALUES)
     except JsonRefused as refused:
-        return _unread(head, refused.evidence)
+        return Invalid(refused.evidence) if has_member(head) else NotAManifest()
     if not isinstance(value, dict) or MANIFEST_MEMBER not in value:
         return NotAManifest()
     try:
@@ -98,8 +99,9 @@ def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Inv
         return Invalid(wrong.evidence, _of_others(value, dialect))
 
 
-def _unread(head: bytes, evidence: Evidence) -> Invalid | NotAManifest:
-    return Invalid(evidence) if f'"{MANIFEST_MEMBER}"'.encode("ascii") in head else NotAManifest()
+def has_member(head: bytes) -> bool:
+    """Return whether the first bytes of a file contain the name of the member that makes it a manifest."""
+    return f'"{MANIFEST_MEMBER}"'.encode("ascii") in head
 
 
 def _statement(value: Mapping[str, Any], dialect: str) -> Statement:

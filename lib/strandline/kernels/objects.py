@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 
 from strandline.kernels.object_errors import plain_errors
 from strandline.kernels.object_stores import BY_SCHEME, STORES, ObjectStore
@@ -82,8 +82,16 @@ def root_exists(path: bytes) -> bool:
     return bool(info.type.name != "NotFound")
 
 
-def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, int]]:
-    """Yield path and size in bytes of the objects below a prefix; without `deep` those directly below it.
+class ListedObject(NamedTuple):
+    """An object of a list: its path, its bytes, its last change in nanoseconds; None if the store does not tell."""
+
+    path: bytes
+    size: int
+    changed: int | None = None
+
+
+def objects_below(path: bytes, *, deep: bool = True) -> Iterator[ListedObject]:
+    """Yield the objects below a prefix; without `deep` those directly below it.
 
     A key with an empty part or `..` that a store lists only as a folder is yielded so far, with size 0: no request is
     made for it, and whoever opens it learns why.
@@ -104,15 +112,15 @@ def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, in
                 with plain_errors(place.store):
                     is_mark = _is_mark(place, info)
                 if not is_mark:
-                    yield place.path_of(info.path), info.size
+                    yield ListedObject(place.path_of(info.path), info.size, info.mtime_ns)
             elif not at_once and deep:
                 inner = info.path.rstrip("/")
                 if not inner.startswith(f"{folder}/"):
-                    yield place.path_of(f"{folder}//"), 0
+                    yield ListedObject(place.path_of(f"{folder}//"), 0)
                 elif has_plain_parts(inner.split("/")):
                     folders.append(inner)
                 else:
-                    yield place.path_of(inner), 0
+                    yield ListedObject(place.path_of(inner), 0)
 
 
 def _is_mark(place: _Place, info: FileInfo) -> bool:

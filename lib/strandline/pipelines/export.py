@@ -24,7 +24,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.as_of import TablesAsOf, versions_read
-from strandline.tables.manifests import check_name, write_manifest_of
+from strandline.tables.manifests import check_manifest_free, check_name, write_manifest_of
 from strandline.tables.newfile import NewFile, check_free
 from strandline.tables.outfile import write_contents
 from strandline.tables.prunings import PRUNED
@@ -51,9 +51,10 @@ class ExportRequest:
     format: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that neither the file nor its manifest exists."""
+        """Check that the file does not exist, and that its manifest replaces none but its own."""
         check_free(self.out)
         check_name(self.out)
+        check_manifest_free(self.out)
 
 
 def run(

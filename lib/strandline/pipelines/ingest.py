@@ -25,9 +25,10 @@ from strandline.pipelines.manifests import ManifestFindings, check_manifests, re
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import RunResult, record_run
+from strandline.pipelines.runs import RunResult, fault_error, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
+from strandline.tables.beside import KnownManifests
 from strandline.tables.contents import ContentScan
 from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.formats import with_formats
@@ -45,7 +46,7 @@ class IngestRequest:
 
     `format` overrides the format by name; links must stay in the folder `within`; `drop_rejected_before` is in UTC.
     `options` is the result of the dialect's `parse_options`, or None. Instead of sources, `listed` are objects of a
-    store with their bytes, and `messages` are messages of a topic.
+    store with their bytes, and `messages` are messages of a topic. `known` are manifests that earlier batches read.
     """
 
     sources: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class IngestRequest:
     drop_rejected_before: datetime | None = None
     options: object | None = None
     messages: Messages | None = None
+    known: KnownManifests | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,12 @@ def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> 
     Raises: UsageError (a missing source, a name without a known format, with `require_manifest` a file that no
     manifest names), FaultError SOURCE_UNREADABLE.
     """
-    found = select(request.sources, most=settings.limits.files, within=request.within, listed=request.listed)
-    selection, manifests = load_manifests(found, dialect=dialect.info.name, keep=raw_limits(settings))
+    found = select(
+        request.sources, most=settings.limits.files, within=request.within, listed=request.listed, known=request.known
+    )  # fmt: skip
+    selection, manifests = load_manifests(
+        found, dialect=dialect.info.name, keep=raw_limits(settings), known=request.known
+    )
     selection = with_formats(selection, dialect.info.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
@@ -222,10 +228,12 @@ class _Ingest:
             outcome = "found"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
-        if admission is not None and admission.faults:
+        error = None if admission is None else fault_error(admission.faults, reasons)
+        if error is not None:
             outcome = "fault"
         result = RunResult(
             outcome=outcome, dialect=self._dialect.info.name, counts=counts, reasons=reasons,
             namespaces=0 if admission is None else admission.namespaces, written=written, members=members,
+            error=error,
         )  # fmt: skip
         return record_run(self._store, self._context, result)

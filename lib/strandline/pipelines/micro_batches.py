@@ -17,10 +17,12 @@ from strandline.dialect_api.info import GivenOption
 from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest import IngestRequest
+from strandline.pipelines.rebuild_diff import DIFFERENCES_SHOWN
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
+from strandline.tables.beside import KnownManifests
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore
@@ -52,17 +54,19 @@ class MicroBatchRun:
         self._store = store
         self._dialect = dialect
         self._request = request
-        self._stopped: Mapping[str, object] = {}
+        self._stopped: dict[str, list[str]] = {}
         self._settings = settings
         self._context = context
         self._runs = runs
+        self._manifests = KnownManifests()
         self._counts: Counter[str] = Counter(batches=0, read=0, new=0)
         self._reasons: Counter[str] = Counter()
         self._written: dict[str, Written] = {}
         self._outcome: Outcome = "ok"
         self._error: ReportError | None = None
-        self._damaged: Mapping[str, object] = {}
+        self._damaged: dict[str, list[str]] = {}
         self._lag: float | None = None
+        self._namespaces = 0
         self._read = 0
         self._last = -1
         self._at_work = Lock()
@@ -139,6 +143,7 @@ class MicroBatchRun:
             within=self._request.folder,
             listed={path: batch.objects[path] for path in readable if path in batch.objects},
             options=self._request.options,
+            known=self._manifests,
         ), counts
 
     def _has_format(self, path: bytes) -> bool:
@@ -159,7 +164,7 @@ class MicroBatchRun:
         self._counts.update(report.counts)
         self._reasons.update(report.reasons)
         self._read = report.counts["read"]
-        self._stopped = report.members.get("stopped", {})
+        self._stopped |= report.members.get("stopped", {})
         return report
 
     def _reduce(self, files: Mapping[str, GivenOption | None]) -> Report:
@@ -193,7 +198,10 @@ class MicroBatchRun:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:
             self._outcome = report.outcome
         self._error = self._error or report.error
-        self._damaged = report.members.get("damaged", self._damaged)
+        self._namespaces = max(self._namespaces, report.namespaces)
+        for table, names in report.members.get("damaged", {}).items():
+            first = dict.fromkeys([*self._damaged.get(table, ()), *names])
+            self._damaged[table] = list(first)[:DIFFERENCES_SHOWN]
         changes = {table: Written(each.version, each.inserted) for table, each in report.tables.items()}
         add_written(self._written, changes)
 
@@ -214,7 +222,7 @@ class MicroBatchRun:
         lag = None if self._lag is None else round(self._lag, 3)
         result = RunResult(
             outcome=self._outcome, dialect=self._dialect.info.name, counts=dict(self._counts),
-            reasons=dict(self._reasons), written=self._written,
+            reasons=dict(self._reasons), namespaces=self._namespaces, written=self._written,
             members={
                 "checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped,
                 **({"damaged": self._damaged} if self._damaged else {}),

@@ -65,12 +65,18 @@ class QuarantineWriter:
 
     def delete(self, keys: DataFrame | None) -> None:
         """Delete the rows with these keys: quarantine_id, bucket."""
-        if keys is None:
-            return
-        keys = self._jobs.checkpoint(keys.select("quarantine_id", "bucket"), "resolved rows")
+        if keys is not None:
+            self._delete(keys.select("quarantine_id", "bucket"), "resolved rows")
+
+    def _delete(self, keys: DataFrame, name: str, below: str | None = None) -> int:
+        """Delete the rows with these keys, `below` as in `TableStore.delete`. Return their number."""
+        keys = self._jobs.checkpoint(keys, name)
         buckets = self._jobs.row(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        if buckets:
-            self._add(self._store.delete(QUARANTINE, keys, tuple(buckets)))
+        if not buckets:
+            return 0
+        written = self._store.delete(QUARANTINE, keys, tuple(buckets), below=below)
+        self._add(written)
+        return written.deleted
 
     def _add(self, written: Written) -> None:
         self.written = written if self.written is None else self.written + written
@@ -130,12 +136,13 @@ class QuarantineWriter:
         return dict(sorted(by_reasons.items()))
 
     def drop_before(self, day: datetime) -> int:
-        """Delete the rejected rows last seen before `day` (UTC). Return their number."""
+        """Delete the rejected rows last seen before `day` (UTC). Return their number.
+
+        A row that another run sees again meanwhile stays.
+        """
         old = self._rejected().where(F.col("last_seen") < F.lit(day))
-        before = self._jobs.persist(old.select("quarantine_id", "bucket"), "old rows")
-        rows = before.count()
-        self.delete(before)
-        return rows
+        keys = old.select("quarantine_id", "bucket", F.lit(day).alias("last_seen"))
+        return self._delete(keys, "old rows", below="last_seen")
 
     def _rejected(self) -> DataFrame:
         return self._rows().where("status = 'rejected'")

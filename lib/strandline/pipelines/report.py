@@ -47,10 +47,11 @@ class Report:
     """The result of one command.
 
     `counts` are records by verdict and other counts (`read`, `new`, `known`, `rejected`, `deferred`, `readmitted`, ..),
-    `reasons` quarantine rows by reason code, `tables` the tables that were written; `members` are further members of
-    this command, with names that no report shares. `seconds` is the time of the whole command, `session_seconds` the
-    part of it that the start of Spark took. `read_versions` are the versions of tables that the run read; they are in
-    the table `run` and not printed.
+    `reasons` quarantine rows by reason code, `namespaces` how many of those the run touched (of a stream the most
+    that one batch touched), `tables` the tables that were written; `members` are further members of this command, with
+    names that no report shares. `seconds` is the time of the whole command, `session_seconds` the part of it that the
+    start of Spark took. `read_versions` are the versions of tables that the run read; they are in the table `run` and
+    not printed.
     """
 
     command: str

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from strandline.contracts.reasons import reasons as known_reasons
+from strandline.kernels.guard import FAULTS, INTERNAL_ERROR
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.run_versions import RUN_VERSION
@@ -36,6 +38,17 @@ class RunResult:
     written: Mapping[str, Written] = field(default_factory=dict)
     members: Mapping[str, Any] = field(default_factory=dict)
     error: ReportError | None = None
+
+
+def fault_error(faults: int, reasons: Mapping[str, int]) -> ReportError | None:
+    """Return the error of a run in which so many records met an internal fault, None without one.
+
+    It has the meaning and the advice of the reason; `reasons` are those of the report.
+    """
+    if not faults:
+        return None
+    found = known_reasons()[next((code for code in FAULTS if reasons.get(code)), INTERNAL_ERROR)]
+    return ReportError(found.code, found.meaning, found.advice)
 
 
 def record_run(store: TableStore, context: RunContext, result: RunResult) -> Report:

@@ -167,8 +167,17 @@ class _Sync:
         )  # fmt: skip
 
     def _copy_missing(self, dialect: Dialect, found: Comparison, jobs: SparkJobs) -> None:
+        admitter = Admitter(self._store, dialect, self._settings, self._context, jobs)
+        try:
+            self._admit_missing(admitter, dialect, found, jobs)
+        finally:
+            # What was repaired before an error is told, too.
+            self._totals.add(admitter.written())
+
+    def _admit_missing(
+        self, admitter: Admitter, dialect: Dialect, found: Comparison, jobs: SparkJobs
+    ) -> None:
         totals, context = self._totals, self._context
-        admitter = Admitter(self._store, dialect, self._settings, context, jobs)
         is_partial = _repair(self._store, dialect, admitter, jobs)
         missing = missing_rows(found, self._there, dialect, jobs)
         if missing is not None:
@@ -177,7 +186,6 @@ class _Sync:
         elif is_partial:
             files = self._store.spark.createDataFrame([], "file_no BIGINT, format STRING, content BINARY")
         else:
-            totals.add(admitter.written())
             return
         scan = ContentScan(files.withColumn("source", F.lit(self._there.name)), admitter.options())
         admission = admitter.admit(scan, self._options_of(dialect), only_records=True)
@@ -198,7 +206,6 @@ class _Sync:
         totals.counts.update(counts_of(admission, merged), refused=0 if missing is None else missing.refused)
         totals.faults += admission.faults
         admitter.end()
-        totals.add(admitter.written())
 
     def _write_journals(self, dialect: Dialect) -> None:
         options = self._options_of(dialect)

@@ -10,7 +10,7 @@ from strandline.core.errors import FaultError
 from strandline.pipelines.comparison import Comparison
 from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.report import Outcome, ReportError
-from strandline.pipelines.runs import RunResult
+from strandline.pipelines.runs import RunResult, fault_error
 from strandline.tables.written import Written, add_written
 
 
@@ -64,9 +64,9 @@ class SyncTotals:
         )  # fmt: skip
 
     def _error(self) -> ReportError | None:
-        """Return the error of a run that could not copy the records of a dialect, or None."""
+        """Return the error of a run that could not copy the records of a dialect, or met internal faults, or None."""
         if not self.damages:
-            return None
+            return fault_error(self.faults, self.reasons)
         first = self.damages[0]
         return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
 

@@ -25,8 +25,10 @@ from strandline.kernels.manifests import (
     NotAManifest,
     StatedNamespace,
     Statement,
+    has_member,
     parse_manifest,
 )
+from strandline.tables.beside import KnownManifests
 from strandline.tables.newfile import NewFile, WrittenFile
 from strandline.tables.paths import MANIFEST_SUFFIX, FoundBy, path_text
 from strandline.tables.sources import ManifestFile, Selection, numbered
@@ -51,18 +53,29 @@ class Manifest:
         return real_path(os.path.dirname(self.path))
 
     @property
+    def named(self) -> tuple[bytes, ...]:
+        """The paths of the files that it names, in its folder; none if it is invalid for its own dialect."""
+        if isinstance(self.content, Invalid):
+            names = self.content.of_others or ()
+        else:
+            names = tuple(each.name for each in self.content.files)
+        folder = self.folder
+        return tuple(os.path.join(folder, name.encode("utf-8")) for name in names)
+
+    @property
     def source(self) -> str:
         """The path as text; bytes that are not UTF-8 show as `\\xNN`."""
         return path_text(self.path)
 
 
 def load_manifests(
-    selection: Selection, *, dialect: str, keep: RawLimits
+    selection: Selection, *, dialect: str, keep: RawLimits, known: KnownManifests | None = None
 ) -> tuple[Selection, tuple[Manifest, ...]]:
     """Return the selection with all its input files, and its manifests, read.
 
     A `*.manifest.json` without the member `strandline_manifest` is not a manifest: it is input like any other file,
     unless it was only found in the folder of a given file. A manifest of another dialect about other files is ignored.
+    `known` keeps what was read beside given files.
 
     Raises:
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
@@ -74,8 +87,12 @@ def load_manifests(
     for file in selection.manifests:
         kept, head = _read(file, keep)
         content = parse_manifest(head, kept.length, dialect=dialect)
-        if not isinstance(content, NotAManifest):
-            manifest = Manifest(file.path, file.found_by, kept, content)
+        manifest = (
+            None if isinstance(content, NotAManifest) else Manifest(file.path, file.found_by, kept, content)
+        )
+        if known is not None and file.beside is not None:
+            known.keep(file.beside, () if manifest is None else manifest.named)
+        if manifest is not None:
             if not _is_foreign(manifest, given):
                 manifests.append(manifest)
         elif file.found_by != "beside":
@@ -94,26 +111,29 @@ def _is_foreign(manifest: Manifest, given: Container[bytes]) -> bool:
     content = manifest.content
     if manifest.found_by != "beside" or not isinstance(content, Invalid) or content.of_others is None:
         return False
-    paths = (os.path.join(manifest.folder, os.fsencode(name)) for name in content.of_others)
-    return not any(real_path(path) in given for path in paths)
+    return not any(real_path(path) in given for path in manifest.named)
 
 
 def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
-    """Return the stored bytes of a file, and its first bytes, up to the maximum size of a manifest."""
+    """Return the stored bytes of a file, and its first bytes, up to the maximum size of a manifest.
+
+    What lies beside a given file is no input: if its first bytes are of no manifest, the others are not read.
+    """
     reader = CappedReader(keep)
-    head = bytearray()
     try:
         with open_input(file.guarded) as stream:
-            while block := stream.read(BLOCK_BYTES):
-                reader.add(block)
-                head += block[: MAX_MANIFEST_BYTES - len(head)]
+            head = stream.read(MAX_MANIFEST_BYTES + 1)
+            reader.add(head)
+            if file.found_by != "beside" or has_member(head):
+                while block := stream.read(BLOCK_BYTES):
+                    reader.add(block)
     except OSError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
             f"The manifest {path_text(file.path)} cannot be read: {why_unreadable(error)}.",
             "Correct that and run the command again.",
         ) from error
-    return reader.kept(), bytes(head)
+    return reader.kept(), head[:MAX_MANIFEST_BYTES]
 
 
 def write_manifest(
@@ -161,7 +181,7 @@ def _written(
     members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
     if namespaces:
         members["namespaces"] = namespaces
-    target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
+    target = _manifest_path(folder, stem)
     with NewFile(target) as file:
         file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
         file.publish()
@@ -182,6 +202,34 @@ def check_name(file: Path) -> None:
             f"a file of the name {file.name} cannot have a manifest",
             "name another file with --out",
         )
+
+
+def check_manifest_free(file: Path) -> None:
+    """Check that nothing has the name of the manifest of a file, but a manifest of this file alone.
+
+    A run that was killed before its file appeared leaves such a manifest, and the next one replaces it.
+    Raises: UsageError OUT_EXISTS.
+    """
+    target = _manifest_path(file.parent, file.name)
+    try:
+        with open_file(target, follow=False) as stream:
+            head = stream.read(MAX_MANIFEST_BYTES + 1)
+    except FileNotFoundError:
+        return
+    except OSError:
+        head = b""
+    # Of which dialect it is does not matter: for a reader of none, each manifest is one of others.
+    content = parse_manifest(head, len(head), dialect="")
+    if not isinstance(content, Invalid) or content.of_others != (file.name,):
+        raise UsageError(
+            "OUT_EXISTS",
+            f"the file {target} exists, and is no manifest of {file.name} alone",
+            "name a new file with --out, or move the old one",
+        )
+
+
+def _manifest_path(folder: Path, stem: str) -> Path:
+    return folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
 
 
 def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +15,9 @@ from strandline.core.safe_files import why_unreadable
 from strandline.kernels.object_stores import BY_SCHEME
 from strandline.kernels.objects import has_plain_parts, look_up, objects_below, root_exists, store_of
 from strandline.tables.paths import (
-    MANIFEST_SUFFIX,
     WILD_SIGNS,
     FoundBy,
     has_hidden_part,
-    is_hidden,
     path_text,
 )
 
@@ -65,42 +62,25 @@ def object_path(source: str) -> bytes | None:
     return f"{store.scheme}://{path}".encode()
 
 
-def objects_of(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
+def objects_of(path: bytes) -> Iterator[FoundObject]:
     """Yield the objects that a path of `object_path` names: itself, those below it, or those that match it as a glob.
 
-    Keys with a part that begins with `.` or `_` are skipped below a prefix, but found by a glob. Beside each object
-    that is given or matches, its folder is searched for manifests, once: `searched` has the folders.
+    Keys with a part that begins with `.` or `_` are skipped below a prefix, but found by a glob.
 
     Raises: UsageError SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE, STORE_PACKAGE_MISSING.
     """
-    with _source_errors(path):
+    with source_errors(path):
         kind, size = look_up(path)
         if kind == "folder":
-            for below, size in objects_below(path):
-                if not has_hidden_part(below, path):
-                    yield FoundObject(below, size, "folder")
+            for each in objects_below(path):
+                if not has_hidden_part(each.path, path):
+                    yield FoundObject(each.path, each.size, "folder")
             return
         found = [(path, size)] if kind == "file" else list(_matches(path))
         if not found:
             raise _missing(path)
-        for each, size in found:
-            yield FoundObject(each, size, "given")
-            if not each.endswith(MANIFEST_SUFFIX):
-                yield from _manifests_beside(each, searched)
-
-
-def listed_object(path: bytes, size: int, searched: set[bytes]) -> Iterator[FoundObject]:
-    """Yield an object that was listed before, also if it was removed since, and the manifests beside it.
-
-    `searched` is that of `objects_of`. Raises: UsageError SOURCE_DENIED, FaultError SOURCE_UNREADABLE.
-    """
-    yield FoundObject(path, size, "given")
-    try:
-        with _source_errors(path):
-            yield from _manifests_beside(path, searched)
-    except UsageError as error:
-        if error.code != "SOURCE_MISSING":
-            raise
+        for given, size in found:
+            yield FoundObject(given, size, "given")
 
 
 def check_prefix(path: bytes) -> None:
@@ -108,7 +88,7 @@ def check_prefix(path: bytes) -> None:
 
     Raises: UsageError SOURCE_NOT_A_FOLDER, SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE.
     """
-    with _source_errors(path):
+    with source_errors(path):
         if look_up(path)[0] == "file":
             raise UsageError(
                 "SOURCE_NOT_A_FOLDER",
@@ -117,15 +97,6 @@ def check_prefix(path: bytes) -> None:
             )
         if not root_exists(path):
             raise _missing(path)
-
-
-def _manifests_beside(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
-    folder = os.path.dirname(path)
-    if folder not in searched:
-        searched.add(folder)
-        for other, size in objects_below(folder, deep=False):
-            if other.endswith(MANIFEST_SUFFIX) and not is_hidden(os.path.basename(other)):
-                yield FoundObject(other, size, "beside")
 
 
 def _matches(path: bytes) -> Iterator[tuple[bytes, int]]:
@@ -138,9 +109,9 @@ def _matches(path: bytes) -> Iterator[tuple[bytes, int]]:
     plain = list(takewhile(lambda part: not any(sign in part for sign in WILD_SIGNS), pattern))
     if plain == pattern:
         return
-    for each, size in objects_below("/".join([*root, *plain]).encode("utf-8")):
-        if key_matches(path_text(each).split("/")[_ROOT_PARTS + len(plain) :], pattern[len(plain) :]):
-            yield each, size
+    for each in objects_below("/".join([*root, *plain]).encode("utf-8")):
+        if key_matches(path_text(each.path).split("/")[_ROOT_PARTS + len(plain) :], pattern[len(plain) :]):
+            yield each.path, each.size
 
 
 def key_matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -177,7 +148,8 @@ def _missing(path: bytes) -> UsageError:
 
 
 @contextmanager
-def _source_errors(path: bytes) -> Iterator[None]:
+def source_errors(path: bytes) -> Iterator[None]:
+    """Raise an error of a store about a path as UsageError SOURCE_MISSING, SOURCE_DENIED, or as FaultError."""
     try:
         yield
     except FileNotFoundError:

@@ -9,13 +9,12 @@ from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import guarded
-from strandline.kernels.inputs import real_path
-from strandline.tables.object_sources import FoundObject, listed_object, object_path, objects_of
+from strandline.tables.beside import BesideFile, KnownManifests, manifests_beside, place_of
+from strandline.tables.object_sources import FoundObject, object_path, objects_of
 from strandline.tables.paths import (
     MANIFEST_SUFFIX,
     FoundBy,
     absolute,
-    is_hidden,
     is_inside,
     no_file,
     path_text,
@@ -57,12 +56,13 @@ class InputFile:
 class ManifestFile:
     """A file with the name of a manifest, found in a given folder, given itself, or in the folder of a given file.
 
-    `guarded` is the path to open.
+    `guarded` is the path to open. `beside` tells more of one that was found in the last way.
     """
 
     path: bytes
     guarded: bytes
     found_by: FoundBy
+    beside: BesideFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ def select(
     most: int,
     within: bytes | None = None,
     listed: Mapping[bytes, int] = NOT_LISTED,
+    known: KnownManifests | None = None,
 ) -> Selection:
     """Return the files that `sources` name: files, folders (recursive) and globs, in any order.
 
@@ -92,6 +93,7 @@ def select(
       the same way; a store has no links.
     - With `within`, a folder, the sources are paths found in it: links that leave it are refused.
     - `listed` are objects that were listed before, with their bytes: they are not looked up again.
+    - Of the manifests beside given files, those that a batch of `known` need not read are left out.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI of
@@ -102,12 +104,11 @@ def select(
     found = _Found(most)
     border = None if within is None else os.path.realpath(within)
     try:
-        for path, size in listed.items():
-            found.listed(path, size)
+        found.objects(FoundObject(path, size, "given") for path, size in listed.items())
         for source in sources:
             stored = object_path(source) if within is None else None
             if stored is not None:
-                found.objects(stored)
+                found.objects(objects_of(stored))
                 continue
             # With `within`, sources are literal paths, whatever characters they have, and may be removed by now.
             for root, wild in roots(source) if within is None else [(absolute(os.fsencode(source)), None)]:
@@ -122,7 +123,7 @@ def select(
             f"the folder {path_text(os.fsencode(error.filename))} cannot be read",
             "give read access to it, or leave it out",
         ) from None
-    return found.selection()
+    return found.selection(known)
 
 
 def numbered(
@@ -165,7 +166,8 @@ class _Found:
     manifests: dict[bytes, ManifestFile] = field(default_factory=dict)
     refused: dict[bytes, bytes] = field(default_factory=dict)
     sizes: dict[bytes, int] = field(default_factory=dict)
-    searched: set[bytes] = field(default_factory=set)
+    searched: dict[bytes, list[BesideFile]] = field(default_factory=dict)
+    places: set[bytes] = field(default_factory=set)
 
     def walk(self, root: bytes, trusted: bytes) -> None:
         """Add all files below a folder, which is `trusted` or in it."""
@@ -184,38 +186,37 @@ class _Found:
         elif os.path.isfile(path) or (inside is not None and not os.path.lexists(path)):
             opened = path if inside is None else guarded(inside, real[len(inside) :])
             self._take(path, real, "given", opened)
-            if not path.endswith(MANIFEST_SUFFIX):
-                self._search_folder(path)
         elif inside is None:
             raise no_file(path)
         elif os.path.islink(path):
             self.refused.setdefault(path, real)
 
-    def objects(self, path: bytes) -> None:
-        """Add the objects that a path names, and the manifests beside those that are given."""
-        self._objects(objects_of(path, self.searched))
-
-    def listed(self, path: bytes, size: int) -> None:
-        """Add an object that was listed before, and the manifests beside it."""
-        self._objects(listed_object(path, size, self.searched))
-
-    def _objects(self, found: Iterable[FoundObject]) -> None:
+    def objects(self, found: Iterable[FoundObject]) -> None:
+        """Add objects, and the manifests beside those that are given."""
         for each in found:
             self.sizes[each.path] = each.size
             self._take(each.path, each.path, each.found_by, each.path)
 
-    def selection(self) -> Selection:
-        """Return the selection, in order."""
+    def selection(self, known: KnownManifests | None) -> Selection:
+        """Return the selection, in order; of the manifests beside given files, those that `known` must read."""
+        for each in (each for found in self.searched.values() for each in found):
+            opened = each.guarded() if known is None or known.must_read(each, self.places) else None
+            if opened is not None:
+                self._take(each.path, each.path, "beside", opened, each)
         files = numbered(((path, real, opened) for real, (path, opened) in self.files.items()), self.sizes)
         manifests = sorted(self.manifests.values(), key=lambda each: each.path)
         return Selection(files, tuple(manifests), tuple(sorted(self.refused.items())))
 
-    def _take(self, path: bytes, real: bytes, found_by: FoundBy, opened: bytes) -> None:
+    def _take(
+        self, path: bytes, real: bytes, found_by: FoundBy, opened: bytes, beside: BesideFile | None = None
+    ) -> None:
         if path.endswith(MANIFEST_SUFFIX):
-            self._manifest(path, found_by, opened)
+            self._manifest(ManifestFile(path, opened, found_by, beside))
         else:
             # Not the first path found: the result must not depend on the order of the sources.
             self.files[real] = min((path, opened), self.files.get(real, (path, opened)))
+            if found_by == "given":
+                self._search_beside(path, real)
         if max(len(self.files), len(self.manifests)) > self.most:
             raise UsageError(
                 code="TOO_MANY_FILES",
@@ -223,27 +224,16 @@ class _Found:
                 next="Ingest it folder by folder, or raise limits.files.",
             )
 
-    def _manifest(self, path: bytes, found_by: FoundBy, opened: bytes) -> None:
+    def _manifest(self, found: ManifestFile) -> None:
         # A manifest describes the files of its folder, so a link to one in another folder is a separate manifest.
-        folder, name = os.path.split(path)
-        here = os.path.join(real_path(folder), name)
+        here = place_of(found.path)
         before = self.manifests.get(here)
-        if before is None or _CLOSEST.index(found_by) < _CLOSEST.index(before.found_by):
-            self.manifests[here] = ManifestFile(path, opened, found_by)
+        if before is None or _CLOSEST.index(found.found_by) < _CLOSEST.index(before.found_by):
+            self.manifests[here] = found
 
-    def _search_folder(self, path: bytes) -> None:
-        folder = os.path.dirname(path)
-        here = os.path.realpath(folder)
-        if here in self.searched:
-            return
-        self.searched.add(here)
-        try:
-            names = os.listdir(here)
-        except (PermissionError, FileNotFoundError, NotADirectoryError):
-            return  # no manifest in a folder that cannot be listed or was removed
-        for name in names:
-            other = os.path.join(folder, name)
-            is_manifest = name.endswith(MANIFEST_SUFFIX) and not is_hidden(name)
-            real = os.path.realpath(other) if is_manifest else b""
-            if is_manifest and os.path.isfile(other) and is_inside(real, here):
-                self._take(other, other, "beside", guarded(here, real[len(here) :]))
+    def _search_beside(self, path: bytes, real: bytes) -> None:
+        place = place_of(path)
+        self.places |= {place, real}
+        folder = os.path.dirname(place)
+        if folder not in self.searched:
+            self.searched[folder] = list(manifests_beside(path))

@@ -180,11 +180,13 @@ class TableStore(TableReads):
         )
         return self._merge(described, sql, rows, buckets, {}, once=True)
 
-    def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Delete the rows with a key in `keys` (key columns and bucket)."""
+    def delete(
+        self, table: str, keys: DataFrame, buckets: tuple[int, ...], *, below: str | None = None
+    ) -> Written:
+        """Delete the rows with a key in `keys` (key columns and bucket), with `below` as `delete_merge_sql` says."""
         described = contract(table)
         sql = delete_merge_sql(
-            described, target=self.target(table), source=self._view(table), buckets=buckets
+            described, target=self.target(table), source=self._view(table), buckets=buckets, below=below
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 

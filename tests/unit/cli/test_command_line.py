@@ -633,6 +633,7 @@ def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
     ("words", "code"),
     [
         (["there.car"], "OUT_EXISTS"),
+        (["stated.car"], "OUT_EXISTS"),
         (["folder"], "OUT_IS_FOLDER"),
         (["a.manifest.json"], "OUT_NAME"),
         (["back\\slash.car"], "OUT_NAME"),
@@ -651,10 +652,16 @@ def test_a_file_that_export_cannot_make_is_refused_before_spark_starts(
 
     monkeypatch.setattr(Invocation, "session", no_spark)
     (tmp_path / "there.car").touch()
+    (tmp_path / "stated.car.manifest.json").write_text("mine")
     (tmp_path / "folder").mkdir()
     assert main(["export", "demo-shop", "--json", "--out", *words]) == 2
     assert printed_json(capsys)["error"]["code"] == code
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there.car"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "folder",
+        "stated.car.manifest.json",
+        "there.car",
+    ]
+    assert (tmp_path / "stated.car.manifest.json").read_text() == "mine"
     empty_lake(tmp_path / "lake")
     assert main(["export", "demo-shop", "--json", "--out", "new.car"]) == 3
 

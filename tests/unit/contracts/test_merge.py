@@ -147,6 +147,13 @@ WHEN MATCHED THEN DELETE"""
     )
 
 
+def test_the_merge_that_deletes_old_rows_leaves_those_that_are_no_longer_old():
+    text = merge.delete_merge_sql(
+        load.contract("quarantine"), target="t", source="admitted", buckets=[2], below="last_seen"
+    )
+    assert text.endswith("\nWHEN MATCHED AND t.last_seen < s.last_seen THEN DELETE")
+
+
 def test_the_merge_that_erases_as_text():
     text = merge.erase_merge_sql(
         load.contract("device_log_entry"), target=quote_path("/lake/device_log_entry"), source="gone", buckets=[2],

@@ -30,11 +30,11 @@ class Client:
             raise RuntimeError(
                 'RPCError("org.apache.hadoop.security.AccessControlException", "/a (is not a directory)\\n\\tat x.y")'
             )
-        return SimpleNamespace(path=path, isdir=path == "/", length=10)
+        return SimpleNamespace(path=path, isdir=path == "/", length=10, modification_time=7)
 
     def list_status(self, path: str, deep: bool):
         return (
-            SimpleNamespace(path=f"{path}/{number}", isdir=number == 0, length=number)
+            SimpleNamespace(path=f"{path}/{number}", isdir=number == 0, length=number, modification_time=7)
             for number in range(2500)
         )
 

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from strandline.config import defaults
 from strandline.core.errors import UsageError
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, encode_evidence
 from strandline.dialects.sdmp.spark.dialect import SDMP
+from strandline.kernels import manifests as of_bytes
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
+from strandline.kernels.manifests import Invalid
+from strandline.pipelines.ingest import find_input
 from strandline.pipelines.manifests import (
     ManifestFindings,
     _disagreement,
@@ -18,9 +22,13 @@ from strandline.pipelines.manifests import (
     check_manifests,
     require_manifests,
 )
+from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
+from strandline.tables import manifests as read_manifests
+from strandline.tables.beside import KnownManifests
 from strandline.tables.findings import refused_links
 from strandline.tables.manifests import load_manifests, write_manifest
 from strandline.tables.sources import select
+from strandline.tables.stream import MicroBatch
 
 KEEP = RawLimits(4 << 20, 64 << 10)
 
@@ -115,3 +123,126 @@ def test_evidence_of_many_disagreements_has_room_in_a_row_and_tells_how_many() -
     assert len(encode_evidence(both)) <= MAX_EVIDENCE_BYTES
     assert told["disagreeing"]["namespaces"] == 900
     assert "more" not in _evidence(worst[:1], {})
+
+
+class Stream:
+    """The batches of a stream of a folder: what each reads of manifests, and which it finds wrong."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.start()
+        self.opened: list[str] = []
+        opened, really = self.opened, read_manifests.open_input
+
+        def counting(path: bytes):
+            opened.append(os.path.basename(os.fsdecode(path)).removesuffix(".manifest.json"))
+            return really(path)
+
+        monkeypatch.setattr(read_manifests, "open_input", counting)
+
+    def start(self) -> None:
+        asked = MicroBatchOptions(os.fsencode(self.folder))
+        self.batches = MicroBatchRun(None, SDMP, asked, defaults(), None, None)
+
+    def batch(self, name: str) -> tuple[list[str], list[str], dict[str, int]]:
+        self.opened.clear()
+        request, _ = self.batches._files(MicroBatch(0, None, (os.fsencode(self.folder / name),)))
+        found = find_input(SDMP, request, defaults())
+        told = check_manifests(found.selection, found.manifests, None, None, StreamLimits(2**36, 100))
+        wrong = [os.path.basename(each.source).removesuffix(".manifest.json") for each in told.findings]
+        return sorted(self.opened), wrong, dict(told.counts)
+
+
+def test_a_batch_reads_manifests_of_its_files_and_what_is_new_and_no_wrong_one_is_told_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Stream(tmp_path, monkeypatch)
+
+    def land(*names: str) -> None:
+        for name in names:
+            (tmp_path / name).write_bytes(b"x\n")
+            write_manifest([tmp_path / name], dialect="sdmp", records_in=SDMP.count_records)
+
+    land("old", "a", "b", "c", "d")
+    stated(tmp_path, "b", "d")
+    (tmp_path / "cut.manifest.json").write_text('{"strandline_manifest": 1, "dialect": "sdmp"')
+    (tmp_path / "c.manifest.json").write_text('{"strandline_manifest": 1, "dialect": "sdmp"')
+    (tmp_path / "none.manifest.json").write_text("{}")
+    # `other` is of another dialect, and `later` comes after its manifest.
+    write_manifest([tmp_path / "d"], dialect="aura", records_in=SDMP.count_records, name="other")
+    land("later")
+    (tmp_path / "later").unlink()
+    complete = {"complete": 1, "damaged": 0, "open_ended": 0}
+    assert stream.batch("a") == (["a", "cut", "later", "m", "none", "other"], ["cut"], complete)
+    assert stream.batch("b") == (["b", "m"], [], complete)
+    assert stream.batch("c") == (["c"], ["c"], {"complete": 0, "damaged": 0, "open_ended": 1})
+    assert stream.batch("d") == (["d", "m", "other"], ["other"], complete)
+    (tmp_path / "later").write_bytes(b"x\n")
+    assert stream.batch("later") == (["later"], [], complete)
+    # One that is written again is read again, but not that of an earlier file.
+    (tmp_path / "cut.manifest.json").write_text('{"strandline_manifest": 1, "dialect": 7')
+    (tmp_path / "a.manifest.json").write_text('{"strandline_manifest": 1, "dialect": 7')
+    assert stream.batch("b") == (["b", "cut", "m"], ["cut"], complete)
+    # If the file is gone, its manifest is another one.
+    (tmp_path / "a").unlink()
+    assert [stream.batch("b")[:2] for _ in range(2)] == [(["a", "b", "m"], ["a"]), (["b", "m"], [])]
+    assert {os.path.basename(path)[:-14] for path in stream.batches._manifests._named} == {
+        b"a", b"cut", b"m", b"none", b"other",
+    }  # fmt: skip
+    write_manifest([tmp_path / "c", tmp_path / "d"], dialect="sdmp", records_in=SDMP.count_records, name="c")
+    assert [stream.batch(name)[0] for name in "cd"] == [["c"], ["c", "d", "m", "other"]]
+    # A new start of the stream reads what has no file of its own once more.
+    stream.start()
+    assert stream.batch("b") == (["a", "b", "cut", "m", "none", "other"], ["a", "cut"], complete)
+
+
+def test_manifests_of_earlier_files_are_not_counted_against_the_limit_of_a_batch(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}").write_bytes(b"x\n")
+        stated(tmp_path, f"{number}").rename(tmp_path / f"{number}.manifest.json")
+    asked = {"most": 3, "within": os.fsencode(tmp_path), "known": KnownManifests()}
+    for number in range(9):
+        assert len(select([str(tmp_path / f"{number}")], **asked).manifests) == 1
+    with pytest.raises(UsageError) as caught:
+        select([str(tmp_path / "0")], most=3)
+    assert caught.value.code == "TOO_MANY_FILES"
+
+
+def test_a_large_file_beside_a_given_one_is_read_to_the_end_only_if_it_is_a_manifest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_manifests, "MAX_MANIFEST_BYTES", 100)
+    monkeypatch.setattr(of_bytes, "MAX_MANIFEST_BYTES", 100)
+    read = 0
+
+    class Counted:
+        def __init__(self, path: bytes) -> None:
+            self.stream = really(path)
+
+        def read(self, most: int) -> bytes:
+            nonlocal read
+            block = self.stream.read(most)
+            read += len(block)
+            return block
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.stream.close()
+
+    really = read_manifests.open_input
+    monkeypatch.setattr(read_manifests, "open_input", Counted)
+    large = folder / "m.manifest.json"
+    with open(large, "wb") as file:
+        file.truncate(1 << 20)
+    assert loaded(folder / "a")[1] == ()
+    assert read == 101
+    # As input it is read whole, and a manifest that is too large is told with its length and digest.
+    selection, manifests = loaded(folder)
+    assert (manifests, [file.size for file in selection.files]) == ((), [2, 2, 1 << 20])
+    content = b'{"strandline_manifest"' + b" " * (1 << 20)
+    large.write_bytes(content)
+    _, [manifest] = loaded(folder / "a")
+    assert manifest.content == Invalid({"cause": "too_large", "expected": 100, "actual": len(content)})
+    assert manifest.raw.length == len(content)

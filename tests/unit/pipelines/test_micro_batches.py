@@ -45,13 +45,16 @@ def stream(monkeypatch, tmp_path):
     )
     (tmp_path / "1.jsonl").write_bytes(b"")
 
-    def run(*reductions, oldest=NOON):
-        left = iter(reductions)
+    def run(*reductions, oldest=NOON, members=()):
+        left, of_ingest, touched = iter(reductions), iter(members), iter((2, 3))
         monkeypatch.setattr(
             micro_batches.ingest,
             "run",
-            lambda *_: Report("ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}),
-        )
+            lambda *_: Report(
+                "ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}, members=next(of_ingest, {}),
+                namespaces=next(touched, 1),
+            ),
+        )  # fmt: skip
         monkeypatch.setattr(micro_batches.reduce, "run", lambda *_: next(left))
         monkeypatch.setattr(micro_batches, "record_run", written)
         batches = MicroBatchRun(
@@ -89,6 +92,24 @@ def test_a_stream_says_why_a_reduction_of_a_batch_ended_with_a_fault(stream):
     assert "checkpoint: here" in text
 
 
+def test_a_stream_names_what_any_of_its_batches_found_damaged_or_stopped(stream):
+    many = {"ipfs_log_head": [f"log:{number}" for number in range(12)]}
+    result, report = stream(
+        reduction("found", members={"damaged": {"ipfs_log_entry": ["log:b"], "ipfs_log_state": ["log:a"]}}),
+        reduction("found", members={"damaged": {"ipfs_log_entry": ["log:a", "log:b"]}}),
+        reduction("found", members={"damaged": many}),
+        reduction(),
+        members=({"stopped": {"n": ["OWN_FORKED"]}}, {"stopped": {"m": ["OWN_BEHIND"]}}),
+    )
+    assert result.outcome == "found"
+    assert result.members["damaged"] == {
+        "ipfs_log_entry": ["log:b", "log:a"],
+        "ipfs_log_state": ["log:a"],
+        "ipfs_log_head": many["ipfs_log_head"][:10],
+    }
+    assert report.members["stopped"] == {"n": ["OWN_FORKED"], "m": ["OWN_BEHIND"]}
+
+
 def vars_of(report):
     return {name: getattr(report, name) for name in report.__dataclass_fields__}
 
@@ -101,3 +122,12 @@ def test_counts_and_commits_of_batches_are_summed_and_the_lag_is_that_of_the_las
     }
     assert (result.outcome, result.error, "damaged" in result.members) == ("ok", None, False)
     assert result.members["lag_seconds"] == 34.0
+
+
+def test_a_stream_tells_how_many_namespaces_the_largest_of_its_batches_touched(stream):
+    assert [stream(*(reduction() for _ in range(batches)))[0].namespaces for batches in (1, 2, 3)] == [
+        2,
+        3,
+        3,
+    ]
+    assert stream(reduction(namespaces=7), reduction())[0].namespaces == 7

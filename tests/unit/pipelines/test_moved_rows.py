@@ -1,11 +1,23 @@
 """No row of another lake gets lost on its way: the counts are compared before anything is written."""
 
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
 import pytest
 
+from strandline.contracts.reasons import reasons
 from strandline.core.errors import FaultError
 from strandline.dialect_api.admission import Admission
+from strandline.dialects.sdmp.spark.dialect import SDMP
+from strandline.pipelines import sync_lakes
+from strandline.pipelines.comparison import Comparison
 from strandline.pipelines.missing_rows import MissingRows, RowsLost
+from strandline.pipelines.report import ReportError
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import fault_error
 from strandline.pipelines.sync_totals import SyncTotals
+from strandline.tables.written import Written
 
 
 @pytest.mark.parametrize(
@@ -31,7 +43,8 @@ def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
 def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, damages, outcome):
     totals = SyncTotals("other", stopped=stopped, faults=faults, damages=damages)
     totals.counts.update(refused=refused)
-    assert totals.result().outcome == outcome
+    result = totals.result()
+    assert (result.outcome, result.error is not None) == (outcome, outcome == "fault")
 
 
 def test_dialects_whose_records_did_not_come_are_told_together():
@@ -40,3 +53,35 @@ def test_dialects_whose_records_did_not_come_are_told_together():
     assert error is not None
     assert (error.code, error.message.endswith("; a file")) == ("ROWS_LOST", True)
     assert SyncTotals("other").result().error is None
+
+
+def test_an_internal_fault_of_a_record_is_told_with_its_meaning_and_what_to_do():
+    assert fault_error(0, {"INTERNAL_ERROR": 1}) is None
+    assert fault_error(1, {}).code == "INTERNAL_ERROR"
+    other = fault_error(2, {"JSON_INVALID": 1, "LIBRARY_DISAGREEMENT": 2})
+    known = reasons()["LIBRARY_DISAGREEMENT"]
+    assert other == ReportError("LIBRARY_DISAGREEMENT", known.meaning, known.advice)
+    totals = SyncTotals("other", faults=1, damages=[RowsLost(3, 2)])
+    assert totals.result().error.code == "ROWS_LOST"
+    totals = SyncTotals("other", faults=1)
+    totals.reasons.update(INTERNAL_ERROR=1)
+    assert totals.result().error == fault_error(1, totals.reasons)
+
+
+def test_what_a_sync_repaired_before_rows_were_lost_is_in_its_report(monkeypatch):
+    repaired = {"quarantine": Written(7, deleted=2)}
+
+    def lost(*_):
+        raise RowsLost(3, 2)
+
+    monkeypatch.setattr(sync_lakes, "Admitter", lambda *_: SimpleNamespace(written=lambda: repaired))
+    monkeypatch.setattr(sync_lakes, "_repair", lambda *_: False)
+    monkeypatch.setattr(sync_lakes, "missing_rows", lost)
+    there = SimpleNamespace(name="other", stored_bytes=lambda table: 0)
+    store = SimpleNamespace(sized=lambda *_: nullcontext())
+    monkeypatch.setattr(sync_lakes, "compare", lambda *_: Comparison(None))
+    context = RunContext("run", "sync", "0", datetime(2026, 1, 1, tzinfo=UTC))
+    run = sync_lakes._Sync(store, there, sync_lakes.SyncLakesRequest(), None, context)
+    run._compare_and_copy(store, SDMP)
+    result = run._totals.result()
+    assert (result.error.code, result.written) == ("ROWS_LOST", repaired)

@@ -14,7 +14,7 @@ from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
-from strandline.tables.manifests import load_manifests, write_manifest
+from strandline.tables.manifests import check_manifest_free, load_manifests, write_manifest
 from strandline.tables.sources import select
 
 KEEP = RawLimits(4 << 20, 64 << 10)
@@ -146,3 +146,36 @@ def test_a_manifest_that_cannot_be_opened_is_a_fault_that_names_it(folder: Path)
     (folder / "a.journal.manifest.json").unlink()
     with pytest.raises(FaultError, match=r"a\.journal\.manifest\.json"):
         load_manifests(selection, dialect="sdmp", keep=KEEP)
+
+
+def test_only_a_manifest_that_a_killed_run_left_makes_room_for_that_of_a_new_file(folder: Path) -> None:
+    out = folder / "out.car"
+    check_manifest_free(out)
+    place = folder / "out.car.manifest.json"
+    written(folder, "a.journal").rename(place)
+    for left in (
+        place.read_text(),
+        None,
+        "",
+        "{}",
+        "mine",
+        written(folder, "a.journal", "b.journal.gz").read_text(),
+    ):
+        place.unlink()
+        place.mkdir() if left is None else place.write_text(left)
+        with pytest.raises(UsageError) as refused:
+            check_manifest_free(out)
+        assert (refused.value.code, str(place) in refused.value.message) == ("OUT_EXISTS", True)
+        if left is None:
+            place.rmdir()
+            place.touch()
+    place.unlink()
+    place.symlink_to(folder / "nowhere")
+    with pytest.raises(UsageError, match=r"out\.car\.manifest\.json exists"):
+        check_manifest_free(out)
+    place.unlink()
+    for dialect in ("sdmp", "of another package"):
+        out.write_bytes(b"")
+        write_manifest([out], dialect=dialect, records_in=SDMP.count_records)
+        out.unlink()
+        check_manifest_free(out)

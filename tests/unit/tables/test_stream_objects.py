@@ -6,6 +6,9 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.kernels import objects
+from strandline.kernels.lines import RawLimits
+from strandline.tables import manifests
+from strandline.tables.beside import KnownManifests
 from strandline.tables.sources import select
 from strandline.tables.stream_objects import hadoop_uri, landing_prefix, listed_path, path_below
 from support.s3 import BUCKET, KEY_ID, SECRET, Store, store
@@ -37,6 +40,30 @@ def test_objects_that_were_listed_before_are_read_without_another_look(served: S
     found = read(select((), most=9, listed={gone: 7, there: 2}))
     assert found["a.journal"] == (b"a\n", None, None)
     assert found["gone.journal"] == (gone, "FILE_UNREADABLE", "no such object")
+
+
+def test_batches_of_objects_read_the_manifests_of_their_objects_and_others_once(
+    served: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statement = b'{"strandline_manifest": 1, "dialect": "sdmp", "files": []}'
+    for name in ("1", "2", "3", "other"):
+        served.put(f"many/{name}.manifest.json", statement)
+    for number in range(1, 4):
+        served.put(f"many/{number}", b"a\n")
+    known, opened = KnownManifests(), []
+    really = manifests.open_input
+    monkeypatch.setattr(manifests, "open_input", lambda path: (opened.append(path), really(path))[1])
+
+    def batch(number: int) -> list[str]:
+        opened.clear()
+        listed = {f"{ROOT}/many/{number}".encode(): 2}
+        selection = select((), most=3, listed=listed, known=known)
+        manifests.load_manifests(selection, dialect="sdmp", keep=RawLimits(1 << 20, 1 << 10), known=known)
+        return [path.decode().rpartition("/")[2].removesuffix(".manifest.json") for path in opened]
+
+    assert [batch(number) for number in (1, 2, 3)] == [["1", "other"], ["2"], ["3"]]
+    served.put("many/other.manifest.json", statement + b" ")
+    assert batch(1) == ["1", "other"]
 
 
 @pytest.mark.parametrize(

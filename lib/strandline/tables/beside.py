@@ -1,0 +1,120 @@
+"""Manifests that lie beside given files, and which of them the batches of a stream still have to read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+
+from strandline.core.errors import UsageError
+from strandline.core.safe_files import guarded
+from strandline.kernels.inputs import real_path
+from strandline.kernels.objects import is_object, objects_below
+from strandline.tables.object_sources import source_errors
+from strandline.tables.paths import MANIFEST_SUFFIX, is_hidden, is_inside
+
+Version = tuple[int, int | None]
+"""The bytes of a file, and the time of its last change in nanoseconds; None if its store does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class BesideFile:
+    """A file with the name of a manifest in the folder of a given file.
+
+    `own_file` is the path, as in `place_of`, of the file after which it is named (`a` for `a.manifest.json`); None if
+    this file is not in the folder.
+    """
+
+    path: bytes
+    version: Version
+    own_file: bytes | None
+
+    def guarded(self) -> bytes | None:
+        """Return the path to open; None for a link that leaves the folder."""
+        if is_object(self.path):
+            return self.path
+        here, real = os.path.realpath(os.path.dirname(self.path)), os.path.realpath(self.path)
+        return guarded(here, real[len(here) :]) if is_inside(real, here) else None
+
+
+@dataclass(slots=True)
+class KnownManifests:
+    """The manifests that batches of a stream read beside their files and may need again, and the paths that they name.
+
+    Without it each batch would read each manifest that ever arrived in its folders. Those that only name the file after
+    which they are named are not kept: there may be as many as files.
+    """
+
+    _named: dict[bytes, tuple[Version, tuple[bytes, ...]]] = field(default_factory=dict)
+
+    def must_read(self, found: BesideFile, files: Container[bytes]) -> bool:
+        """Return whether a batch with these files, given as in `place_of`, must read a manifest.
+
+        One whose own file is in the folder is read with this file, another one once and again if it changes; each again
+        with files that it names.
+        """
+        before = self._named.get(found.path)
+        if before is not None and before[0] == found.version:
+            return any(path in files for path in before[1])
+        return before is not None or found.own_file is None or found.own_file in files
+
+    def keep(self, found: BesideFile, named: tuple[bytes, ...]) -> None:
+        """Keep that a manifest was read, and the paths that it names, if that matters later."""
+        if found.own_file is not None and set(named) <= {found.own_file}:
+            self._named.pop(found.path, None)
+        else:
+            self._named[found.path] = found.version, named
+
+
+def place_of(path: bytes) -> bytes:
+    """Return a path whose folder has no links."""
+    return os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
+
+
+def manifests_beside(path: bytes) -> Iterator[BesideFile]:
+    """Yield the manifests in the folder of a file or an object; none if the folder was removed.
+
+    Raises: UsageError SOURCE_DENIED, FaultError SOURCE_UNREADABLE (of a store).
+    """
+    folder = os.path.dirname(path)
+    here = real_path(folder)
+    found: dict[bytes, Version | None] = dict(_objects(path, folder) if is_object(path) else _files(folder))
+    for name, version in found.items():
+        if version is not None and _is_manifest(name):
+            own = name.removesuffix(MANIFEST_SUFFIX)
+            yield BesideFile(
+                os.path.join(folder, name), version, os.path.join(here, own) if own in found else None
+            )
+
+
+def _is_manifest(name: bytes) -> bool:
+    return name.endswith(MANIFEST_SUFFIX) and not is_hidden(name)
+
+
+def _objects(path: bytes, folder: bytes) -> Iterator[tuple[bytes, Version]]:
+    try:
+        with source_errors(path):
+            for each in objects_below(folder, deep=False):
+                yield os.path.basename(each.path), (each.size, each.changed)
+    except UsageError as error:
+        if error.code != "SOURCE_MISSING":
+            raise
+
+
+def _files(folder: bytes) -> Iterator[tuple[bytes, Version | None]]:
+    """Yield the names in a folder, for manifests that are files with their version."""
+    try:
+        names = os.listdir(folder)
+    except (PermissionError, FileNotFoundError, NotADirectoryError):
+        return  # no manifest in a folder that cannot be listed or was removed
+    for name in names:
+        yield name, _version(os.path.join(folder, name)) if _is_manifest(name) else None
+
+
+def _version(path: bytes) -> Version | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -26,8 +26,10 @@ from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.unreduced import unreduced
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
+from strandline.tables.delta_rs import open_delta_rs
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import AUTO_COMPACT, assert_commits_name_their_run
 from support.forged_lakes import older
@@ -212,6 +214,7 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     # The version before the first record: nothing is left of what they were reduced to.
     lake.damage("RESTORE TABLE node_journal_line TO VERSION AS OF 0")
     assert left() == lake.rows("node_journal") == []
+    assert unreduced(open_delta_rs(lake.store().location), {"sdmp": "node_journal_line"}) == ()
     lake.ingest(both)
     left()
     assert lake.rows("node_journal") == reduced

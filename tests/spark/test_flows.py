@@ -30,6 +30,8 @@ from strandline.pipelines.unreduced import unreduced
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
+from support.aura_cases import second_context
+from support.aura_corpus import line
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import AUTO_COMPACT, assert_commits_name_their_run
 from support.forged_lakes import older
@@ -238,6 +240,16 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     assert "violates the CHECK constraint short of the table node_journal_line" in broken.value.message
     lake.damage("ALTER TABLE node_journal_line DROP CONSTRAINT short")
     assert lake.ingest(long).counts["new"] == 8
+    # A context with only its genesis has a state and no other reduced row: it goes with its fact, too.
+    contexts = Lake(lake.spark, lake.settings, lake.path, dialect="aura")
+    genesis = {"genesis.jsonl": line(second_context()["g"]) + b"\n"}
+    assert contexts.ingest(write_files(tmp_path / "genesis", genesis)).counts["new"] == 1
+    lake.reduce()
+    assert ("aura", 1) in lake.rows("namespace_state", "dialect", "record_count")
+    lake.damage("TRUNCATE TABLE aura_fact")
+    lake.reduce()
+    assert {name for (name,) in lake.rows("namespace_state", "dialect")} == {"sdmp"}
+    assert unreduced(open_delta_rs(lake.store().location), {"aura": "aura_fact"}) == ()
 
 
 def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the_next(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
@@ -25,10 +26,15 @@ from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.unreduced import unreduced
 from strandline.tables import small_tables
 from strandline.tables.store import TableStore
+from strandline.tables.commits import session_settings
+from strandline.tables.delta_rs import open_delta_rs
+from support.aura_cases import second_context
+from support.aura_corpus import line
 from support.broken_kernels import SECRET, broken_kernel
-from support.commits import assert_commits_name_their_run
+from support.commits import AUTO_COMPACT, assert_commits_name_their_run
 from support.forged_lakes import older
 from support.lakes import Lake, write_files
 from support.provenance import delivered
@@ -225,6 +231,7 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     # The version before the first record: nothing is left of what they were reduced to.
     lake.damage("RESTORE TABLE node_journal_line TO VERSION AS OF 0")
     assert left() == lake.rows("node_journal") == []
+    assert unreduced(open_delta_rs(lake.store().location), {"sdmp": "node_journal_line"}) == ()
     lake.ingest(both)
     left()
     assert lake.rows("node_journal") == reduced
@@ -248,6 +255,16 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     assert "violates the CHECK constraint short of the table node_journal_line" in broken.value.message
     lake.damage("ALTER TABLE node_journal_line DROP CONSTRAINT short")
     assert lake.ingest(long).counts["new"] == 8
+    # A context with only its genesis has a state and no other reduced row: it goes with its fact, too.
+    contexts = Lake(lake.spark, lake.settings, lake.path, dialect="aura")
+    genesis = {"genesis.jsonl": line(second_context()["g"]) + b"\n"}
+    assert contexts.ingest(write_files(tmp_path / "genesis", genesis)).counts["new"] == 1
+    lake.reduce()
+    assert ("aura", 1) in lake.rows("namespace_state", "dialect", "record_count")
+    lake.damage("TRUNCATE TABLE aura_fact")
+    lake.reduce()
+    assert {name for (name,) in lake.rows("namespace_state", "dialect")} == {"sdmp"}
+    assert unreduced(open_delta_rs(lake.store().location), {"aura": "aura_fact"}) == ()
 
 
 def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the_next(
@@ -319,8 +336,11 @@ def test_lines_behind_those_that_a_restore_removed_wait_until_these_come_again(
         last = ingest({"last.jsonl": after(lines, 20)})
         assert (last["new"], last["deferred"]) == (0, 1)
         lake.reduce()
-        whole = ingest({"whole.journal": render(lines)})
-        assert (whole["new"], whole["readmitted"]) == (10, 1)
+        # Delta compacts the table right after the MERGE: counts are those of the MERGE.
+        with session_settings(lake.spark, AUTO_COMPACT):
+            whole = ingest({"whole.journal": render(lines)})
+        assert DeltaTable(lake.path / "node_journal_line").history(1)[0]["operation"] == "OPTIMIZE"
+        assert (whole["new"], whole["known"], whole["readmitted"]) == (10, 11, 1)
         lake.reduce()
         assert sorted(lake.rows("node_journal", "line_count"))[-1:] == [(21,)]
     assert len(lake.rows("node_journal_line")) == 42

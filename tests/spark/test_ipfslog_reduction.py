@@ -1,6 +1,7 @@
 """Logs reduced by Spark have the rows that the plain reference gives, however the news came and whatever was told."""
 
 import random
+import shutil
 from datetime import timedelta
 from itertools import repeat
 from types import SimpleNamespace
@@ -32,6 +33,7 @@ from strandline.tables.views import bare_names
 from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
 from support.kills import KilledError, killed_at
+from support.lakes import Lake
 from support.log_lakes import (
     REDUCED,
     ReferenceLogs,
@@ -286,7 +288,9 @@ def health(reference, log_id):
     )  # fmt: skip
 
 
-def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_said_or_restored(new_lake):
+def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_said_or_restored(
+    new_lake, tmp_path
+):
     lake, made, lie = new_lake(), dag("v2"), lies("v2")
     enter_identities(lake)
     enter(lake, made.values())
@@ -349,6 +353,18 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     store.leave_behind("equivocation")
     assert [lake.reduce().counts["reduced"] for _ in range(2)] == [1, 0]
     assert lake_tables(lake) == reference.tables()
+    # The versions of a clone begin anew: what is told there holds, not what was told before it was made.
+    cloned = Lake(lake.spark, lake.settings, tmp_path / "cloned", dialect="ipfslog")
+    shutil.copytree(
+        lake.path, cloned.path, ignore=lambda folder, _: ["run"] if folder == str(lake.path) else []
+    )
+    lake.spark.sql(f"CREATE TABLE delta.`{cloned.path}/run` SHALLOW CLONE delta.`{lake.path}/run`").collect()
+    cloned.reduce(files=file_of({LOG: told("keyvalue")}))
+    said = cloned.rows("ipfs_log_document")
+    assert len(said) > 0
+    for _ in range(2):
+        cloned.reduce()
+        assert cloned.rows("ipfs_log_document") == said
 
 
 @pytest.mark.slow

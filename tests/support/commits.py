@@ -5,6 +5,12 @@ from collections.abc import Iterator
 
 from strandline.contracts.load import tables
 
+AUTO_COMPACT = {
+    "spark.databricks.delta.autoCompact.enabled": "true",
+    "spark.databricks.delta.autoCompact.minNumFiles": "2",
+}
+"""Settings with which Delta compacts two files of a bucket right after a commit."""
+
 
 def commits(lake, table: str) -> Iterator[tuple[int, dict]]:
     """The versions of a table behind the first, each with its actions by name."""

@@ -116,15 +116,16 @@ class Admitter:
         """
         if keys is None:
             return 0
-        table, version = insert.table, written.version
+        table, store = insert.table, self._store
+        version = store.merge_of(table, store.run_id, written).version
         try:
-            return self._found(table, self._store.changes(table, version, version), keys)
+            return self._found(table, store.changes(table, version, version), keys)
         except spark_errors() as error:
             if not has_no_changes(error):
                 raise
-        of_run = F.col("run_id") == self._store.run_id
+        of_run = F.col("run_id") == store.run_id
         before, after = (
-            self._found(table, self._store.read_version(table, each).where(of_run), keys)
+            self._found(table, store.read_version(table, each).where(of_run), keys)
             for each in (version - 1, version)
         )
         return after - before

@@ -94,7 +94,7 @@ def run(
         )
         stated = _stated(found, jobs)
         heads = _with_heads(stated, found, jobs)
-        pruned = _pruned(store, namespaces, found, jobs)
+        pruned = _pruned(store, namespaces, found, request.as_of, jobs)
         context.progress.stage(f"writing {found.form}")
         file.write(found.head)
         records = write_contents(found.rows, file, found.separator)
@@ -200,11 +200,21 @@ def _stated(found: ExportFile, jobs: SparkJobs) -> list[StatedNamespace]:
     return [StatedNamespace(row["namespace"], row["size"], row["hash"], ()) for row in rows]
 
 
-def _pruned(store: TableStore, namespaces: Sequence[str], found: ExportFile, jobs: SparkJobs) -> int:
-    """Return how many records of the namespaces are not in the file since they were pruned."""
+def _pruned(
+    store: TableStore, namespaces: Sequence[str], found: ExportFile, as_of: str | None, jobs: SparkJobs
+) -> int:
+    """Return how many records of the namespaces are not in the file since they were pruned.
+
+    What runs after `as_of` pruned was there when it read, or came later. A run that was killed counts as one before it.
+    """
     if not store.stored_bytes(PRUNED):
         return 0
     rows = store.read(PRUNED).where(is_listed("namespace", namespaces))
+    if as_of is not None:
+        runs = store.read("run")
+        then = runs.where(F.col("run_id") == as_of).select(run_order().alias("then"))
+        later = runs.join(F.broadcast(then), run_order() > F.col("then"), "left_semi")
+        rows = rows.join(later.select("run_id"), "run_id", "left_anti")
     lacking = rows.join(found.ids.select("record_id"), "record_id", "left_anti")
     return int(jobs.row(lacking.agg(F.count_distinct("namespace", "record_id").alias("rows")))["rows"])
 

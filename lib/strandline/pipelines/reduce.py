@@ -107,9 +107,7 @@ def _reduce_tables(
     writer = journal_writer(dialect, options)
     table = dialect.info.record_table
     with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
-        # A table without records, but with commits, may have lost what was reduced: by RESTORE, for example.
-        is_lost = not record_bytes and store.version(table) and _has_rows(store, dialect)
-        if record_bytes or is_lost:
+        if record_bytes or _has_lost(store, dialect):
             _DialectReduction(store, dialect, request, resolved, context, jobs, done).run()
         else:
             done.read_versions[table] = store.version(table)
@@ -119,8 +117,18 @@ def _reduce_tables(
                 done.add(each, written)
 
 
-def _has_rows(store: TableStore, dialect: Dialect) -> bool:
-    return any(map(store.stored_bytes, dialect.info.reduced_tables))
+def _has_lost(store: TableStore, dialect: Dialect) -> bool:
+    """Return whether a record table without records has lost what was reduced: by RESTORE, for example.
+
+    Some records have a state, but no other reduced row. A table that never had records asks for no state.
+    """
+    info, version = dialect.info, store.version(dialect.info.record_table)
+    if not version:
+        return False
+    return any(map(store.stored_bytes, info.reduced_tables)) or (
+        store.may_have_added(info.record_table, -1, version)
+        and reduced_before(store, info.name)[0] is not None
+    )
 
 
 class _DialectReduction:

@@ -117,7 +117,9 @@ class ReductionWriter:
             return True
         before = store.read_version(STATES, self._since).select(*key)
         # Those that this run replaced are in the version before.
-        last = written.version - 1 if written.is_change else written.version
+        last = written.version
+        if written.is_change:
+            last = store.merge_of(STATES, store.run_id, written).version - 1
         others = store.read_version(STATES, last).where(F.col("run_id") != store.run_id)
         new = others.select(*key).join(before, key, "left_anti")
         return self._jobs.has_rows(new.join(states.select("namespace"), "namespace", "left_semi"))

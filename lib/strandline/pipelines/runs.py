@@ -11,6 +11,7 @@ from strandline.contracts.reasons import reasons as known_reasons
 from strandline.kernels.guard import FAULTS, INTERNAL_ERROR
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
+from strandline.tables.run_order import next_run_version
 from strandline.tables.run_versions import RUN_VERSION
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -86,7 +87,7 @@ def record_run(store: TableStore, context: RunContext, result: RunResult) -> Rep
         "tables": {name: asdict(change) for name, change in report.tables.items()},
         "error": None if report.error is None else asdict(report.error),
         "detail": json.dumps(
-            {**report.members, **further, RUN_VERSION: store.version("run")}, sort_keys=True, default=str
+            {**report.members, **further, RUN_VERSION: next_run_version(store)}, sort_keys=True, default=str
         ),
     }
     store.append_run(row)

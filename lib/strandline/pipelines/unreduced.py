@@ -20,11 +20,14 @@ class Unreduced:
 
 
 def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
-    """Return the record tables with rows that `reduce` has not read, by dialect."""
+    """Return the record tables with rows that `reduce` has not read, by dialect.
+
+    Of a table that was emptied no state is left: it has nothing to reduce.
+    """
     seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
     found = []
     for dialect, table in sorted(record_tables.items()):
         newest = lake.newest_addition(table, seen.get(dialect, -1))
-        if newest is not None:
+        if newest is not None and (dialect in seen or lake.query(f"SELECT 1 FROM {table} LIMIT 1", (table,))):
             found.append(Unreduced(table, newest, seen.get(dialect)))
     return tuple(found)

@@ -30,28 +30,26 @@ def next_number(store: TableStore, version: int) -> int:
 def append_pruned(store: TableStore, rows: DataFrame, number: int) -> bool:
     """Append the pruned records of collection `number` in one commit; return False if another run has this number.
 
-    Delta refuses a concurrent commit of the same application id, and skips a number that it has seen without a word,
-    also one whose rows a RESTORE removed: so the rows are looked for afterwards. After any other conflict, as with a
-    `maintain` that sets how long the table keeps files, the append is repeated. Raises: FaultError `WRITE_CONFLICT`.
+    Delta refuses a concurrent commit of the same application id, which may be this one whose answer was lost, and skips
+    a number that it has seen without a word, also one whose rows a RESTORE removed: so the rows are looked for
+    afterwards. After any other conflict, as with a `maintain` that sets how long the table keeps files, the append is
+    repeated. Raises: FaultError `WRITE_CONFLICT`.
     """
     described = contract(PRUNED)
     settings = {**transaction(APP_ID, number, store.run_id), **layout_settings(described)}
     with session_settings(store.spark, settings):
         laid = laid_out(rows.select(*described.names), described)
-        if not store.repeated(lambda: _append(store, laid), table=PRUNED, buckets=()):
-            return False
+        store.repeated(lambda: _append(store, laid), table=PRUNED, buckets=())
     return bool(appended(store, number).head(1))
 
 
-def _append(store: TableStore, rows: DataFrame) -> bool:
-    """Append rows; return False after a concurrent commit of the same application id."""
+def _append(store: TableStore, rows: DataFrame) -> None:
+    """Append rows, unless there is a concurrent commit of the same application id."""
     try:
         append_rows(store, PRUNED, rows)
     except spark_errors() as conflict:
         if condition_of(conflict) != _LOST:
             raise
-        return False
-    return True
 
 
 def appended(store: TableStore, number: int) -> DataFrame:

@@ -36,8 +36,8 @@ REPLACED = frozenset(
     }
 )  # fmt: skip
 """Operations after which a table has other rows than before, whatever its change data feed says of them."""
-_OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated")
-"""Metrics of a MERGE that may leave something to reduce: deletions by `gc` do not."""
+OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+"""Metrics of a MERGE: its inserted, updated and deleted rows. Deletions by `gc` leave nothing to reduce."""
 _UTC = {"spark.sql.session.timeZone": "UTC"}
 
 
@@ -89,7 +89,7 @@ def replaces_rows(commit: Row) -> bool:
 def changes_rows(merge: Row) -> bool:
     """Return whether a MERGE inserted, updated or deleted rows, as far as its commit says."""
     metrics = merge.get("operationMetrics") or {}
-    return any(str(metrics.get(name)) != "0" for name in (*_OF_MERGE, "numTargetRowsDeleted"))
+    return any(str(metrics.get(name)) != "0" for name in OF_MERGE)
 
 
 def _may_add(commit: Row) -> bool:
@@ -97,7 +97,7 @@ def _may_add(commit: Row) -> bool:
     if commit["operation"] != "MERGE":
         return commit["operation"] not in NO_NEW_ROWS
     metrics = commit.get("operationMetrics") or {}
-    return any(str(metrics.get(name)) != "0" for name in _OF_MERGE)
+    return any(str(metrics.get(name)) != "0" for name in OF_MERGE[:2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.lost_versions import has_no_changes
-from strandline.tables.read_lake import changes_rows, newest_addition, replaces_rows
+from strandline.tables.read_lake import OF_MERGE, changes_rows, newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
 from strandline.tables.spark_errors import spark_errors
@@ -30,6 +30,7 @@ from strandline.tables.work_settings import (
     SMALL_WORK,
     SMALL_WORK_BYTES,
 )
+from strandline.tables.written import Written
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -160,6 +161,18 @@ class TableReads:
         MERGEs of the run `besides` do not count.
         """
         return next((each for each in self._merges(table, -1) if besides is None or each != besides), None)
+
+    def merge_of(self, table: str, run_id: str, written: Written) -> Written:
+        """Return what the last MERGE of a run wrote to a table, or `written` if the newest commits have none of it.
+
+        The last commit of a session may be another one: Delta's auto compaction commits right after the MERGE.
+        """
+        merges = self._newest_merges(table, -1)
+        merge = next((each for each in merges if each.get(METADATA_OF_COMMIT) == run_id), None)
+        if merge is None:
+            return written
+        metrics = merge.get("operationMetrics") or {}
+        return Written(int(merge["version"]), *(int(metrics.get(name) or 0) for name in OF_MERGE))
 
     def is_merged_by_others(self, table: str, run_id: str, version: int) -> bool:
         """Return whether a run other than `run_id` merged into the table after a version."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from strandline.tables.run_versions import RUN_VERSION
+from strandline.tables.reads import TableReads
+from strandline.tables.recorded_runs import RUN
+from strandline.tables.run_versions import RUN_VERSION, newest_runs
 
 
 def run_order() -> Column:
@@ -16,9 +18,27 @@ def run_order() -> Column:
 
     Reads: detail, started_at, run_id.
     """
-    seen = F.get_json_object("detail", f"$.{RUN_VERSION}").cast("bigint")
+    seen = _seen()
     return F.struct(
         F.coalesce(seen, F.lit(-1)).alias("seen"),
         F.when(seen.isNull(), F.col("started_at")).alias("started_at"),
         F.substring_index("run_id", "-", -1).alias("random"),
     )
+
+
+def next_run_version(tables: TableReads) -> int:
+    """Return the version that the next row of `run` names: that of the table, or one more than any row names.
+
+    A clone has the rows of another table, but its versions begin anew. In a local lake the newest row shows without
+    Spark that this is no clone, or one that has come further than the other table.
+    """
+    version, location = tables.version(RUN), tables.location
+    newest = next(newest_runs(location.local_path() / RUN), None) if location.is_local() else None
+    if (newest is not None and newest.order < version) or not tables.has_files(RUN):
+        return version
+    [row] = tables.read(RUN).agg(F.max(_seen()).alias("seen")).collect()
+    return version if row["seen"] is None else max(version, 1 + int(row["seen"]))
+
+
+def _seen() -> Column:
+    return F.get_json_object("detail", f"$.{RUN_VERSION}").cast("bigint")

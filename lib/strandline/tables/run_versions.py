@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RUN_VERSION: Final = "run_version"
-"""Member of a row's `detail`: the version of the table `run` right before the row was added to it."""
+"""Member of a row's `detail`: the version of `run` right before the row was added, see `run_order.next_run_version`."""
 RUNS_READ: Final = 32
 """Number of newest runs whose rows are read."""
 

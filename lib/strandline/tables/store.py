@@ -40,6 +40,8 @@ MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it after each commit through the same Spark session, not after commits of other writers."""
 
+_COUNTS: Final = ("num_inserted_rows", "num_updated_rows", "num_deleted_rows")
+
 Bounds = Mapping[str, tuple[int, int]]
 T = TypeVar("T")
 
@@ -281,17 +283,16 @@ class TableStore(TableReads):
         try:
             self.spark.conf.unset(LAST_COMMIT)
             with session_settings(self.spark, statement):
-                [metrics] = self.repeated(
+                counts = self.repeated(
                     lambda: self.spark.sql(sql).collect(), table=described.table, buckets=buckets
                 )
         finally:
             self.spark.catalog.dropTempView(view)
-        return Written(
-            self._committed(described.table),
-            int(metrics["num_inserted_rows"]),
-            int(metrics["num_updated_rows"]),
-            int(metrics["num_deleted_rows"]),
-        )
+        version = self._committed(described.table)
+        if not counts:
+            # The first try was committed although its answer was a conflict: Delta skips the second one by its id.
+            return self.merge_of(described.table, self.run_id, Written(version))
+        return Written(version, *(int(counts[0][name]) for name in _COUNTS))
 
     def _committed(self, table: str) -> int:
         """Return the version that the last statement committed, or the table's version if it committed nothing."""

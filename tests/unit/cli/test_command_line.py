@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 
 from strandline.cli import main
 from strandline.cli.app import command_names
@@ -153,6 +154,22 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     assert main(["status", "--check", "--json"]) == 1
     report = printed_json(capsys)
     assert report["unreduced"] == [{"table": "node_journal_line", "version": 2, "reduced_version": 9}]
+
+
+def test_a_record_table_that_was_emptied_and_reduced_is_not_unreduced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = empty_lake(tmp_path / "lake")
+    for _ in range(2):
+        write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
+    assert main(["status", "--check", "--json"]) == 1
+    assert printed_json(capsys)["unreduced"] == [
+        {"table": "node_journal_line", "version": 2, "reduced_version": None}
+    ]
+    # `reduce` deletes the states of what is gone.
+    DeltaTable(str(lake / "node_journal_line")).restore(0)
+    assert main(["status", "--check", "--json"]) == 0
+    assert printed_json(capsys)["unreduced"] == []
 
 
 @pytest.mark.large

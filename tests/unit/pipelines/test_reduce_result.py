@@ -50,13 +50,16 @@ def test_namespaces_over_a_limit_are_one_error():
 class Store:
     """A lake of which only the row of the run is written."""
 
-    location = SimpleNamespace(describe=lambda: "lake")
+    location = SimpleNamespace(describe=lambda: "lake", is_local=lambda: False)
 
     def __init__(self):
         self.rows = []
 
     def version(self, table: str) -> int:
         return 0
+
+    def has_files(self, table: str) -> bool:
+        return False
 
     def append_run(self, row):
         self.rows.append(row)

@@ -13,11 +13,14 @@ from strandline.tables.location import Location
 
 
 class Writer:
-    """A frame that is its own writer: each append ends with the next condition, the last one commits."""
+    """A frame that is its own writer: each append ends with the next condition, the last one commits.
 
-    def __init__(self, *conditions: str) -> None:
+    `is_there`: the first one commits, too, although its answer is a condition.
+    """
+
+    def __init__(self, *conditions: str, is_there: bool = False) -> None:
         self.conditions = list(conditions)
-        self.appended = 0
+        self.appended = int(is_there)
         self.write = self
 
     def __getattr__(self, _step: str) -> Callable[..., "Writer"]:
@@ -41,6 +44,16 @@ class Writer:
 )
 def test_only_another_collection_wins_the_race(tmp_path, monkeypatch, conditions, commits):
     writer = Writer(*conditions)
+    assert append(writer, tmp_path, monkeypatch) is commits
+    assert writer.appended == commits
+
+
+def test_a_collection_whose_own_commit_was_there_has_not_lost(tmp_path, monkeypatch):
+    assert append(Writer("DELTA_CONCURRENT_TRANSACTION", is_there=True), tmp_path, monkeypatch)
+
+
+def append(writer, tmp_path, monkeypatch):
+    """Append the rows of a collection by a writer, and return whether they are there."""
     retry = Retry(defaults().merge, sleep=lambda _: None)
     conf = SimpleNamespace(get=lambda *_: None, set=lambda *_: None, unset=lambda _: None)
     store = SimpleNamespace(
@@ -51,5 +64,4 @@ def test_only_another_collection_wins_the_race(tmp_path, monkeypatch, conditions
     found = SimpleNamespace(head=lambda _: writer.appended)
     monkeypatch.setattr(prunings, "appended", lambda *_: found)
     rows = SimpleNamespace(select=lambda *_: writer)
-    assert prunings.append_pruned(store, rows, 1) is commits
-    assert writer.appended == commits
+    return prunings.append_pruned(store, rows, 1)

@@ -33,6 +33,8 @@ NODE = synthetic_id("node", 0)
 J = list(synthetic(0, 5))
 TEXT = codec.render(J)
 FRAME = codec.batch(NODE, NODE, J)
+LIKE_BZIP2, LIKE_TAR = "BZh" + "A" * 83, "-" * 40 + "ustar" + "A" * 41
+LIKE_TAR_FRAME = codec.batch(LIKE_TAR, LIKE_TAR, [LIKE_TAR.encode()])
 
 WIDE = StreamLimits(2**36, 100)
 
@@ -113,8 +115,15 @@ SOURCES = {
     "duplicate member": b'{"node":1,"node":2}\n' + FRAME,
     "text below frames": FRAME + b"\n" + TEXT,
     "frame below text": TEXT + b"\n" + FRAME,
+    "text that begins as bzip2": LIKE_BZIP2.encode() + b"\n" + J[0],
+    "frames with the mark of tar": LIKE_TAR_FRAME + b"\n" + FRAME,
     "surrogate": b'{"node":"%s","journal":{"since":"%s","entries":["\\ud800"]}}' % (NODE.encode(), NODE.encode()),
 }  # fmt: skip
+
+
+def test_a_node_can_be_spelled_as_the_mark_of_a_container() -> None:
+    assert LIKE_TAR_FRAME[257:262] == b"ustar"
+    assert [codec.profile_of(node) for node in (LIKE_BZIP2, LIKE_TAR)] == ["0.12", "0.12"]
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -8,7 +8,9 @@ import json
 import random
 import tracemalloc
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 
 import pyarrow as pa
 import pytest
@@ -17,7 +19,14 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialect_api.ports import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
-from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
+from strandline.dialects.sdmp.kernels import (
+    ELEMENT_FIELDS,
+    NO_CHUNKS,
+    ChunkRules,
+    elements,
+    read_content,
+    rejections,
+)
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
@@ -44,7 +53,9 @@ def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> R
     return ReadOptions(lake_options={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
 
 
-def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:
+def pieces(
+    *files: bytes, splits=None, strict: bool = False, stream=WIDE, chunks: ChunkRules = NO_CHUNKS, **keep: int
+) -> list[dict]:
     """The pieces of files, or of splits (start, end) of the first of them."""
     rows = [(number, None, b"", content, 0, None, None) for number, content in enumerate(files)]
     if splits:
@@ -52,7 +63,8 @@ def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep
     batches = [
         pa.RecordBatch.from_pylist([dict(zip(LISTED.names, row, strict=True))], LISTED) for row in rows
     ]
-    found = read_files(batches, options(strict, stream, **keep), read_content, ELEMENT_FIELDS)
+    read = partial(read_content, chunks=chunks)
+    found = read_files(batches, options(strict, stream, **keep), read, ELEMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
 
 
@@ -201,6 +213,16 @@ def test_a_damaged_stream_is_one_row_behind_what_came_before_it() -> None:
     assert (damage["damage"], damage["frame"]) == ("CONTAINER_DAMAGED", DAMAGE_FRAME)
     assert damage["raw"] == packed
     assert damage["offset"] == len(TEXT) + 1
+
+
+@pytest.mark.parametrize("chunks", [NO_CHUNKS, ChunkRules(2)], ids=["lines", "chunks"])
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: pa.compress(data, "zstd", asbytes=True)])
+def test_a_damage_sorts_behind_all_that_was_read_before_it(pack, chunks: ChunkRules) -> None:
+    packed = pack(TEXT) + pack(b"\n" + J[1])[:-3]
+    rows = pieces(packed, chunks=chunks)
+    assert [row["damage"] for row in rows] == [None] * (len(rows) - 1) + ["TRUNCATED"]
+    assert (len({row["part"] for row in rows[:-1]}) > 1) == (chunks != NO_CHUNKS)
+    assert sorted(rows, key=itemgetter("part", "frame")) == rows
 
 
 def before_damage(packed: bytes) -> tuple[bytes, list[tuple]]:

@@ -321,6 +321,15 @@ def test_kernel_and_reference_read_the_same_behind_megabytes_of_white_space(name
     assert [row["offset"] for row in rows] == offsets
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"], ids=["no LF", "LF"])
+@pytest.mark.large
+def test_kernel_and_reference_read_the_same_of_a_last_frame_over_the_limit(end: bytes) -> None:
+    data = FRAME + b'\n{"node":"' + b"a" * codec.MAX_FRAME_BYTES + end
+    rows = pieces(data, whole=64 << 20)
+    assert told(rows) == expected(data)
+    assert rows[-1]["damage"] == ("FRAME_TOO_LARGE" if end else "FRAME_TOO_LARGE,TRUNCATED")
+
+
 @pytest.mark.large
 def test_white_space_is_looked_through_in_bounded_memory() -> None:
     def begin():

@@ -95,20 +95,16 @@ def add_frame(
     An announcement is returned instead: its elements need the number of its line in the whole file.
     """
     keep = rules.keep
-    if line.over_limit:
-        _add_damage(
-            pieces, file_no, part, number, line.offset, line.kept, codec.frame_too_large(line.kept.length)
-        )
-        return None
     raw = line.kept.raw
-    if not raw.strip(WHITE_SPACE):
+    if not line.over_limit and not raw.strip(WHITE_SPACE):
         return None
-    opened = _open_frame(raw)
+    opened = codec.frame_too_large(line.kept.length) if line.over_limit else _open_frame(raw)
     if isinstance(opened, Announcement):
         return opened
     if isinstance(opened, Unreadable):
         opened = opened if line.ended else codec.truncated(opened)
-        _add_damage(pieces, file_no, part, number, line.offset, _kept(raw, keep), opened)
+        kept = line.kept if line.over_limit else _kept(raw, keep)
+        _add_damage(pieces, file_no, part, number, line.offset, kept, opened)
         return None
     for element in opened.elements:
         kept = _kept(element, keep)

@@ -129,6 +129,13 @@ def test_a_cut_at_every_byte_is_noticed_and_what_came_before_it_stands(pack) -> 
         assert TEXT.startswith(content)
 
 
+def test_output_that_a_step_had_no_room_for_stands_before_a_cut() -> None:
+    line = b"0123456789abcdef" * 12 + b"\n"
+    # The step that takes the last of these bytes has an output of exactly BLOCK_BYTES.
+    packed = gzip.compress((line * 20_000)[:3_000_000], 9, mtime=0)[:7649]
+    assert opened(packed) == (zlib.decompressobj(31).decompress(packed), "TRUNCATED")
+
+
 @pytest.mark.parametrize("pack", [gz, zstd])
 def test_a_cut_in_the_second_member_keeps_all_of_the_first(pack) -> None:
     packed = pack(TEXT)

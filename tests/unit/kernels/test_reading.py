@@ -24,6 +24,7 @@ from strandline.dialects.sdmp.kernels import (
     NO_CHUNKS,
     ChunkRules,
     elements,
+    facts,
     read_content,
     rejections,
 )
@@ -380,6 +381,30 @@ def test_of_a_large_entry_of_a_frame_the_head_is_kept_and_all_of_it_told() -> No
     assert row["raw_sha256"] == hashlib.sha256(b"x" * 1000).digest()
 
 
+def verdict_of(row: dict, *, code: int = 0, position: int = 1) -> dict:
+    """The verdict on an element of which these checks failed."""
+    described = {"idx": 0, "hash": None, "source_offset": 0, "expected": None, "before": None}
+    batch = pa.RecordBatch.from_pylist([{**row, **described, "code": code, "position": position}])
+    [verdict] = next(rejections([batch])).to_pylist()
+    return verdict
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"], ids=["no LF", "LF", "CRLF"])
+@pytest.mark.parametrize("length", [0, 1_023, 1_024, 1_025, 5_000])
+def test_the_cause_is_that_of_all_bytes_however_few_of_them_are_kept(length: int, end: bytes, strict) -> None:
+    bad = b"x" * length + end
+    [row] = pieces(bad, strict=strict, whole=1_024, head=1_024) or [{"evidence": None}]
+    assert [row["evidence"]] == ([each[4] for each in expected(bad, strict=strict)] or [None])
+    data = J[0] + b"\n" + bad
+    source = codec.parse_source(data, strict=strict)
+    [(_, frame)] = source.frames
+    judged = verify.judge(NODE, [frame], strict=strict).verdicts[1:]
+    rows = pieces(data, strict=strict, whole=1_024, head=1_024)[1:]
+    found = [verdict_of(row, code=facts.MALFORMED, position=2)["evidence"] for row in rows]
+    assert found == [encode_evidence(each.evidence) for each in judged]
+
+
 def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) -> None:
     def broken(raw: bytes):
         raise ZeroDivisionError("holds data that nobody may see")
@@ -387,22 +412,7 @@ def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) ->
     monkeypatch.setattr(elements.codec, "parse_frame", broken)
     [row] = pieces(FRAME)
     assert (row["damage"], row["raw"]) == ("INTERNAL_ERROR", FRAME)
-    through = {
-        name: row.get(name) for name in ("file_no", "part", "frame", "node", "raw", "raw_bytes", "raw_sha256")
-    }
-    described = {
-        **through,
-        "idx": 0,
-        "hash": None,
-        "source_offset": 0,
-        "code": 0,
-        "position": 1,
-        "expected": None,
-    }
-    batch = pa.RecordBatch.from_pylist(
-        [{**described, "before": None, "damage": row["damage"], "evidence": row["evidence"]}]
-    )
-    [verdict] = next(rejections([batch])).to_pylist()
+    verdict = verdict_of(row)
     assert (verdict["status"], verdict["reasons"], verdict["waits_for"]) == (
         "deferred",
         "INTERNAL_ERROR",

@@ -1,5 +1,7 @@
 """Large input, read in chunks, leaves the tables that the same input leaves when it is judged line by line."""
 
+import gzip
+
 from strandline.contracts.load import tables
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
@@ -29,6 +31,8 @@ def deliveries() -> list[dict[str, bytes]]:
         "late.journal": render([late[0], *late[30:]]),
         "changed.journal": render(changed),
         "cut.journal": render(synthetic(3, 20))[:-9],
+        "cut.gz": gzip.compress(render(synthetic(6, 30)))[:-200],
+        "changed and cut.gz": gzip.compress(render(changed))[:-200],
         "lines of another.journal": render([*list(synthetic(4, 10)), *list(synthetic(5, 10))[1:]]),
         "own.journal": render(journal_of(OWN, ((1, each) for each in range(12)))),
         # A frame whose predecessor is inside a chunk, and one that says another predecessor.
@@ -57,6 +61,7 @@ def test_chunks_leave_the_tables_that_single_lines_leave(new_lake, monkeypatch, 
         expected, found = (counted(report, COUNTS) for report in reports)
         assert found == expected
         assert reports[1].reasons == reports[0].reasons
+        assert reports[1].members["damaged_files"] == reports[0].members["damaged_files"]
         assert reports[0].reasons["DEFERRED_LIMIT" if number == 0 else "PREDECESSOR_UNKNOWN"] > 0
         for table in tables():
             if table != "run":

@@ -5,6 +5,7 @@ And input of any size that is known costs no MERGE.
 
 from pathlib import Path
 
+from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark import chunks
@@ -13,6 +14,7 @@ from strandline.tables import reading, small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.golden import Recorder
 from support.lakes import Lake, write_files
+from support.places import BUCKETS
 from support.reference import ReferenceLake
 
 JOURNALS, LINES, NEWS = 3, 60, 40
@@ -64,10 +66,26 @@ def assert_within(found: Costs, *, ingest: int, known: int, reduce: int) -> None
         assert commits == bound[1], found
 
 
+def known_beside_new_ones(lake: Lake, reference: ReferenceLake, folder: Path) -> None:
+    """Lines of a journal without its line 1 come again, before a reduction, beside journals of other buckets."""
+    known, *others = (list(synthetic(number, 3)) for number in (3, 5, 6))
+    in_buckets = {bucket_of(f"node:{lines[0].decode()}", BUCKETS) for lines in (known, *others)}
+    assert len(in_buckets) == 3
+    frames = [batch(lines[0].decode(), lines[0].decode(), lines[1:]) + b"\n" for lines in (known, *others)]
+    for name, new in (("alone", b""), ("a frame", frames[1]), ("a text", render(others[1]))):
+        files = {"known.frames": frames[0]} | ({"new": new} if new else {})
+        reference.ingest(files)
+        lake.ingest(write_files(folder / name, files))
+        assert_admitted_equal(lake, reference)
+    lake.reduce()
+    assert_reduced_equal(lake, reference)
+
+
 def test_a_small_command_in_a_small_lake(spark, new_lake, tmp_path):
     lake = new_lake()
     found, reference = worked(spark, lake, tmp_path / "in")
     assert_within(found, ingest=5, known=2, reduce=10)
+    known_beside_new_ones(lake, reference, tmp_path)
     # Lines that somebody deleted come back: the end of a journal does not speak for the lines before it.
     table = f"delta.`{lake.path / 'node_journal_line'}`"
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.appendOnly' = 'false')")

@@ -91,8 +91,7 @@ class Gzip(Decoder):
         before: zlib._Decompress | None = None
         step = _FIRST_STEP_BYTES
         while not codec.eof:
-            if not self._has_bytes(1):
-                raise StreamDamage("TRUNCATED", "ends inside a gzip member", self._out)
+            is_cut = not self._has_bytes(1)
             data = self._data[self._at : self._at + step]
             try:
                 block = codec.decompress(data, BLOCK_BYTES)
@@ -105,6 +104,9 @@ class Gzip(Decoder):
             self._out += len(block)
             if block:
                 yield block
+            elif is_cut:
+                # Without input the codec gives what the step before had no room for; then nothing is left.
+                raise StreamDamage("TRUNCATED", "ends inside a gzip member", self._out)
             if not codec.eof:
                 before, step = codec.copy(), min(2 * step, BLOCK_BYTES)
 

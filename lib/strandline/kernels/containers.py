@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Literal
@@ -13,7 +14,15 @@ RATIO_FREE_BYTES = 64 * 1024 * 1024
 
 Container = Literal["plain", "gzip", "zstd", "unsupported"]
 
-_UNSUPPORTED = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+_UNSUPPORTED = {
+    re.compile(rb"PK\x03\x04"): "zip",
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): "bzip2",
+    re.compile(rb"\xfd7zXZ\x00"): "xz",
+    re.compile(rb"(?=.{0,256}\x00).{257}ustar", re.DOTALL): "tar",
+}
+"""How other containers begin, and no text: an id in base64url can begin with `BZh`, or have `ustar` anywhere. So bzip2
+is also told by the mark of its first block or of its end, and tar by a NUL, which fills its fields.
+"""
 SNIFF_BYTES = 512
 
 
@@ -35,10 +44,8 @@ def container_of(head: bytes) -> tuple[Container, str]:
     if head.startswith(ZSTD_MAGIC):
         return "zstd", "zstd"
     for magic, name in _UNSUPPORTED.items():
-        if head.startswith(magic):
+        if magic.match(head):
             return "unsupported", name
-    if head[257:262] == b"ustar":
-        return "unsupported", "tar"
     return "plain", "plain"
 
 

@@ -40,7 +40,7 @@ def piece_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
 
 
 DAMAGE_FRAME = 2**62
-"""`frame` of a damaged stream: sorts after all frames before the damage."""
+"""`frame` of a damaged stream: sorts after all frames of its part, which starts at the damage or before it."""
 
 _FLUSH_BYTES = 4 * 1024 * 1024
 _FLUSH_ROWS = 20_000

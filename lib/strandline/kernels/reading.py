@@ -173,7 +173,10 @@ def _read_file(
 
 
 def _add_damage(source: Source, damage: StreamDamage, pieces: Pieces, options: ReadOptions) -> None:
-    """Add a damage. Its bytes are those of the file, or the path if the file cannot be read at all."""
+    """Add a damage. Its bytes are those of the file, or the path if the file cannot be read at all.
+
+    Its part is its offset: no part of what was read before it starts later.
+    """
     try:
         kept = None if damage.reason == FILE_UNREADABLE else source.kept(options.keep)
     except OSError as error:
@@ -181,7 +184,7 @@ def _add_damage(source: Source, damage: StreamDamage, pieces: Pieces, options: R
     evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})
     path = CappedBytes(source.path, len(source.path))
     pieces.add(
-        source.file_no, 0, DAMAGE_FRAME, damage.offset, 0, kept or path,
+        source.file_no, damage.offset, DAMAGE_FRAME, damage.offset, 0, kept or path,
         damage=damage.reason, evidence=evidence,
     )  # fmt: skip
 

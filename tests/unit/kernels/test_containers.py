@@ -1,8 +1,10 @@
 """Compressed and damaged streams: what comes before a damage stands, and no limit is overrun."""
 
+import bz2
 import gzip
 import io
 import random
+import tarfile
 import zlib
 
 import pyarrow as pa
@@ -23,6 +25,16 @@ def zstd(data: bytes) -> bytes:
 
 def gz(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
+
+
+def tar(data: bytes) -> bytes:
+    """A tar file of one file, whose name fills its field."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as opened:
+        info = tarfile.TarInfo("n" * 100)
+        info.size = len(data)
+        opened.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
 
 
 def opened(data: bytes, limits: StreamLimits = WIDE) -> tuple[bytes, str | None]:
@@ -54,10 +66,13 @@ def test_concatenated_members_are_one_stream(pack) -> None:
     ("head", "name"),
     [
         (b"PK\x03\x04", "zip"),
-        (b"BZh9", "bzip2"),
+        (bz2.compress(TEXT), "bzip2"),
+        (bz2.compress(b"", 1), "bzip2"),
         (b"\xfd7zXZ\x00", "xz"),
         (bytes(257) + b"ustar\x0000", "tar"),
+        (tar(TEXT), "tar"),
     ],
+    ids=["zip", "bzip2", "empty bzip2", "xz", "head of tar", "tar"],
 )
 def test_other_containers_are_told_by_their_first_bytes_and_not_opened(head: bytes, name: str) -> None:
     data = head + bytes(600)
@@ -65,10 +80,33 @@ def test_other_containers_are_told_by_their_first_bytes_and_not_opened(head: byt
     assert opened(data) == (b"", "CONTAINER_UNSUPPORTED")
 
 
+@pytest.mark.parametrize("pack", [bytes, gz, zstd])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"BZh" + TEXT,
+        b"BZh9" + TEXT,
+        b"BZh0" + bz2.compress(TEXT)[4:],
+        b"a" * 257 + b"ustar" + TEXT,
+        b"a" * 257 + b"ustar\x0000" + bytes(600),
+    ],
+)
+def test_a_mark_of_a_container_that_text_can_have_is_text(pack, data: bytes) -> None:
+    assert opened(pack(data)) == (data, None)
+
+
 @pytest.mark.parametrize("outer", [gz, zstd])
 @pytest.mark.parametrize(
     "inner",
-    [gz(TEXT), zstd(TEXT), gz(b""), b"PK\x03\x04", b"BZh9", bytes(257) + b"ustar" + bytes(900), b"\x1f\x8b"],
+    [
+        gz(TEXT),
+        zstd(TEXT),
+        gz(b""),
+        b"PK\x03\x04",
+        bz2.compress(TEXT),
+        bytes(257) + b"ustar" + bytes(900),
+        b"\x1f\x8b",
+    ],
     ids=["gzip", "zstd", "empty gzip", "zip", "bzip2", "tar", "two bytes"],
 )
 def test_only_one_layer_is_opened_and_nothing_of_the_second_comes_out(outer, inner: bytes) -> None:
@@ -89,6 +127,13 @@ def test_a_cut_at_every_byte_is_noticed_and_what_came_before_it_stands(pack) -> 
         content, reason = opened(packed[:cut])
         assert reason == "TRUNCATED", cut
         assert TEXT.startswith(content)
+
+
+def test_output_that_a_step_had_no_room_for_stands_before_a_cut() -> None:
+    line = b"0123456789abcdef" * 12 + b"\n"
+    # The step that takes the last of these bytes has an output of exactly BLOCK_BYTES.
+    packed = gzip.compress((line * 20_000)[:3_000_000], 9, mtime=0)[:7649]
+    assert opened(packed) == (zlib.decompressobj(31).decompress(packed), "TRUNCATED")
 
 
 @pytest.mark.parametrize("pack", [gz, zstd])

@@ -68,10 +68,22 @@ def test_of_a_request_that_is_too_long_the_rest_is_read_over():
     assert parse_requests(asked(OWN, since="x", limit=1)) == (second[1],)
 
 
-def announced_in_splits(content: bytes, size: int) -> list[tuple[int, int, str, str | None]]:
-    """Where the announced elements of a file stood, read in splits of `size` bytes: frame_no, pos, resource, seq."""
+class Counted(io.BytesIO):
+    """Bytes that count how many of them were read, together with all others."""
+
+    read_bytes = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        block = super().read(size)
+        Counted.read_bytes += len(block)
+        return block
+
+
+def read_in_splits(content: bytes, size: int) -> list[dict]:
+    """The pieces of a file, read in splits of `size` bytes; what is read beside the splits is counted."""
+    Counted.read_bytes = 0
     pieces = Pieces(ELEMENT_FIELDS)
-    source = Source(0, lambda: io.BytesIO(content))
+    source = Source(0, lambda: Counted(content))
     for start in range(0, len(content), size):
 
         def begin(start: int = start):
@@ -80,7 +92,12 @@ def announced_in_splits(content: bytes, size: int) -> list[tuple[int, int, str, 
         part = Content(begin, part=start, until=min(start + size, len(content)))
         for _ in read_content(source, part, pieces, OPTIONS, local_nodes={OWN}):
             pass
-    rows = [row for batch in pieces.rest() for row in batch.to_pylist()]
+    return [row for batch in pieces.rest() for row in batch.to_pylist()]
+
+
+def announced_in_splits(content: bytes, size: int) -> list[tuple[int, int, str, str | None]]:
+    """Where the announced elements of a file stood, read in splits of `size` bytes: frame_no, pos, resource, seq."""
+    rows = read_in_splits(content, size)
     assert {row["damage"] for row in rows} == {ANNOUNCED}
     places = [json.loads(row["evidence"]) for row in rows]
     return sorted((place["frame_no"], place["pos"], place["resource_id"], place["seq"]) for place in places)
@@ -97,3 +114,15 @@ def test_an_announcement_stands_on_the_same_line_of_its_file_however_the_file_is
         for pos, pair in enumerate(pairs)
     ]
     assert announced_in_splits(content, size) == expected
+
+
+def test_only_for_announcements_of_local_nodes_a_split_reads_what_is_before_it():
+    def beside(node: str) -> tuple[int, int]:
+        content = (announce(node, PAIRS[:1]) + b"\n") * 800
+        rows = read_in_splits(content, len(content) // 8)
+        assert len(rows) == 800
+        return Counted.read_bytes, len(content)
+
+    assert beside(OTHER)[0] == 0
+    read, size = beside(OWN)
+    assert 3 * size < read < 4 * size

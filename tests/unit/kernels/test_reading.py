@@ -8,7 +8,9 @@ import json
 import random
 import tracemalloc
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 
 import pyarrow as pa
 import pytest
@@ -17,7 +19,15 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialect_api.ports import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
-from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
+from strandline.dialects.sdmp.kernels import (
+    ELEMENT_FIELDS,
+    NO_CHUNKS,
+    ChunkRules,
+    elements,
+    facts,
+    read_content,
+    rejections,
+)
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
@@ -33,6 +43,8 @@ NODE = synthetic_id("node", 0)
 J = list(synthetic(0, 5))
 TEXT = codec.render(J)
 FRAME = codec.batch(NODE, NODE, J)
+LIKE_BZIP2, LIKE_TAR = "BZh" + "A" * 83, "-" * 40 + "ustar" + "A" * 41
+LIKE_TAR_FRAME = codec.batch(LIKE_TAR, LIKE_TAR, [LIKE_TAR.encode()])
 
 WIDE = StreamLimits(2**36, 100)
 
@@ -42,7 +54,9 @@ def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> R
     return ReadOptions(lake_options={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
 
 
-def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:
+def pieces(
+    *files: bytes, splits=None, strict: bool = False, stream=WIDE, chunks: ChunkRules = NO_CHUNKS, **keep: int
+) -> list[dict]:
     """The pieces of files, or of splits (start, end) of the first of them."""
     rows = [(number, None, b"", content, 0, None, None) for number, content in enumerate(files)]
     if splits:
@@ -50,7 +64,8 @@ def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep
     batches = [
         pa.RecordBatch.from_pylist([dict(zip(LISTED.names, row, strict=True))], LISTED) for row in rows
     ]
-    found = read_files(batches, options(strict, stream, **keep), read_content, ELEMENT_FIELDS)
+    read = partial(read_content, chunks=chunks)
+    found = read_files(batches, options(strict, stream, **keep), read, ELEMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
 
 
@@ -113,8 +128,15 @@ SOURCES = {
     "duplicate member": b'{"node":1,"node":2}\n' + FRAME,
     "text below frames": FRAME + b"\n" + TEXT,
     "frame below text": TEXT + b"\n" + FRAME,
+    "text that begins as bzip2": LIKE_BZIP2.encode() + b"\n" + J[0],
+    "frames with the mark of tar": LIKE_TAR_FRAME + b"\n" + FRAME,
     "surrogate": b'{"node":"%s","journal":{"since":"%s","entries":["\\ud800"]}}' % (NODE.encode(), NODE.encode()),
 }  # fmt: skip
+
+
+def test_a_node_can_be_spelled_as_the_mark_of_a_container() -> None:
+    assert LIKE_TAR_FRAME[257:262] == b"ustar"
+    assert [codec.profile_of(node) for node in (LIKE_BZIP2, LIKE_TAR)] == ["0.12", "0.12"]
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -192,6 +214,16 @@ def test_a_damaged_stream_is_one_row_behind_what_came_before_it() -> None:
     assert (damage["damage"], damage["frame"]) == ("CONTAINER_DAMAGED", DAMAGE_FRAME)
     assert damage["raw"] == packed
     assert damage["offset"] == len(TEXT) + 1
+
+
+@pytest.mark.parametrize("chunks", [NO_CHUNKS, ChunkRules(2)], ids=["lines", "chunks"])
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: pa.compress(data, "zstd", asbytes=True)])
+def test_a_damage_sorts_behind_all_that_was_read_before_it(pack, chunks: ChunkRules) -> None:
+    packed = pack(TEXT) + pack(b"\n" + J[1])[:-3]
+    rows = pieces(packed, chunks=chunks)
+    assert [row["damage"] for row in rows] == [None] * (len(rows) - 1) + ["TRUNCATED"]
+    assert (len({row["part"] for row in rows[:-1]}) > 1) == (chunks != NO_CHUNKS)
+    assert sorted(rows, key=itemgetter("part", "frame")) == rows
 
 
 def before_damage(packed: bytes) -> tuple[bytes, list[tuple]]:
@@ -290,6 +322,15 @@ def test_kernel_and_reference_read_the_same_behind_megabytes_of_white_space(name
     assert [row["offset"] for row in rows] == offsets
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"], ids=["no LF", "LF"])
+@pytest.mark.large
+def test_kernel_and_reference_read_the_same_of_a_last_frame_over_the_limit(end: bytes) -> None:
+    data = FRAME + b'\n{"node":"' + b"a" * codec.MAX_FRAME_BYTES + end
+    rows = pieces(data, whole=64 << 20)
+    assert told(rows) == expected(data)
+    assert rows[-1]["damage"] == ("FRAME_TOO_LARGE" if end else "FRAME_TOO_LARGE,TRUNCATED")
+
+
 @pytest.mark.large
 def test_white_space_is_looked_through_in_bounded_memory() -> None:
     def begin():
@@ -340,6 +381,30 @@ def test_of_a_large_entry_of_a_frame_the_head_is_kept_and_all_of_it_told() -> No
     assert row["raw_sha256"] == hashlib.sha256(b"x" * 1000).digest()
 
 
+def verdict_of(row: dict, *, code: int = 0, position: int = 1) -> dict:
+    """The verdict on an element of which these checks failed."""
+    described = {"idx": 0, "hash": None, "source_offset": 0, "expected": None, "before": None}
+    batch = pa.RecordBatch.from_pylist([{**row, **described, "code": code, "position": position}])
+    [verdict] = next(rejections([batch])).to_pylist()
+    return verdict
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"], ids=["no LF", "LF", "CRLF"])
+@pytest.mark.parametrize("length", [0, 1_023, 1_024, 1_025, 5_000])
+def test_the_cause_is_that_of_all_bytes_however_few_of_them_are_kept(length: int, end: bytes, strict) -> None:
+    bad = b"x" * length + end
+    [row] = pieces(bad, strict=strict, whole=1_024, head=1_024) or [{"evidence": None}]
+    assert [row["evidence"]] == ([each[4] for each in expected(bad, strict=strict)] or [None])
+    data = J[0] + b"\n" + bad
+    source = codec.parse_source(data, strict=strict)
+    [(_, frame)] = source.frames
+    judged = verify.judge(NODE, [frame], strict=strict).verdicts[1:]
+    rows = pieces(data, strict=strict, whole=1_024, head=1_024)[1:]
+    found = [verdict_of(row, code=facts.MALFORMED, position=2)["evidence"] for row in rows]
+    assert found == [encode_evidence(each.evidence) for each in judged]
+
+
 def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) -> None:
     def broken(raw: bytes):
         raise ZeroDivisionError("holds data that nobody may see")
@@ -347,22 +412,7 @@ def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) ->
     monkeypatch.setattr(elements.codec, "parse_frame", broken)
     [row] = pieces(FRAME)
     assert (row["damage"], row["raw"]) == ("INTERNAL_ERROR", FRAME)
-    through = {
-        name: row.get(name) for name in ("file_no", "part", "frame", "node", "raw", "raw_bytes", "raw_sha256")
-    }
-    described = {
-        **through,
-        "idx": 0,
-        "hash": None,
-        "source_offset": 0,
-        "code": 0,
-        "position": 1,
-        "expected": None,
-    }
-    batch = pa.RecordBatch.from_pylist(
-        [{**described, "before": None, "damage": row["damage"], "evidence": row["evidence"]}]
-    )
-    [verdict] = next(rejections([batch])).to_pylist()
+    verdict = verdict_of(row)
     assert (verdict["status"], verdict["reasons"], verdict["waits_for"]) == (
         "deferred",
         "INTERNAL_ERROR",

@@ -79,11 +79,11 @@ def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]
     return "MALFORMED_LINE"
 
 
-def malformed_cause(raw: bytes) -> MalformedCause:
-    """Return why bytes are not a line: `empty`, `too_long` (over 1,024 bytes) or `form`."""
-    if not raw:
+def malformed_cause(length: int) -> MalformedCause:
+    """Return why so many bytes are not a line: `empty`, `too_long` (over 1,024 bytes) or `form`."""
+    if not length:
         return "empty"
-    return "too_long" if len(raw) > MAX_LINE_BYTES else "form"
+    return "too_long" if length > MAX_LINE_BYTES else "form"
 
 
 def non_canonical_fields(line: Line) -> tuple[str, ...]:

@@ -61,15 +61,18 @@ def _text(data: bytes, start: int, strict: bool) -> SourceContent:
     return SourceContent(((start, Frame(node, profile, None, tuple(split(data, strict)))),), ())
 
 
-def first_line_malformed(raw: bytes) -> Unreadable:
+def first_line_malformed(raw: bytes, length: int | None = None) -> Unreadable:
     """Return the `FIRST_LINE_MALFORMED` record of a text journal.
 
-    `raw` is the content of the file without its byte order mark, or the beginning of it.
+    `raw` is the content of the file without its byte order mark, or the beginning of it. `length` is that of its first
+    line without CR and LF; `raw` tells it if it has more than 1,025 bytes or is whole.
     """
     first = raw[: MAX_LINE_BYTES + 2].partition(b"\n")[0]
+    if length is None:
+        length = len(first.removesuffix(b"\r"))
     evidence: Evidence = {
         "position": 1,
-        "cause": malformed_cause(first.removesuffix(b"\r")),
+        "cause": malformed_cause(length),
         "expected": ID_FORMS_IN_WORDS,
         "actual": shown(first),
     }

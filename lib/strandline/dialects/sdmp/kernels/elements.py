@@ -67,16 +67,18 @@ def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameR
     for number, line in split_lines(content, limit=codec.MAX_FRAME_BYTES, keep=rules.keep):
         announcement = add_frame(pieces, source.file_no, content.part, number, line, rules)
         if announcement is not None:
-            if before is None:
+            if before is None and announcement.node in rules.local_nodes:
                 before = _lines_before(source, content.part)
-            add_announced(
-                pieces, source.file_no, content.part, number, line, announcement, rules, before + number
-            )
+            frame_no = (before or 0) + number
+            add_announced(pieces, source.file_no, content.part, number, line, announcement, rules, frame_no)
         yield
 
 
 def _lines_before(source: Source, part: int) -> int:
-    """Return how many lines of a plain file end before byte `part`, where a split starts; for announcements."""
+    """Return how many lines of a plain file end before byte `part`, where a split starts.
+
+    Reads the file up to there: only for elements of local nodes, which are stored with the line of their frame.
+    """
     count, left = 0, part
     with source.open() as stream:
         while left and (block := stream.read(min(left, BLOCK_BYTES))):
@@ -93,20 +95,16 @@ def add_frame(
     An announcement is returned instead: its elements need the number of its line in the whole file.
     """
     keep = rules.keep
-    if line.over_limit:
-        _add_damage(
-            pieces, file_no, part, number, line.offset, line.kept, codec.frame_too_large(line.kept.length)
-        )
-        return None
     raw = line.kept.raw
-    if not raw.strip(WHITE_SPACE):
+    if not line.over_limit and not raw.strip(WHITE_SPACE):
         return None
-    opened = _open_frame(raw)
+    opened = codec.frame_too_large(line.kept.length) if line.over_limit else _open_frame(raw)
     if isinstance(opened, Announcement):
         return opened
     if isinstance(opened, Unreadable):
         opened = opened if line.ended else codec.truncated(opened)
-        _add_damage(pieces, file_no, part, number, line.offset, _kept(raw, keep), opened)
+        kept = line.kept if line.over_limit else _kept(raw, keep)
+        _add_damage(pieces, file_no, part, number, line.offset, kept, opened)
         return None
     for element in opened.elements:
         kept = _kept(element, keep)
@@ -118,7 +116,10 @@ def add_announced(
     pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, announcement: Announcement,
     rules: FrameRules, frame_no: int,
 ) -> None:  # fmt: skip
-    """Add each announced element: the pair with its place in the writing order, or its rejected record."""
+    """Add each announced element: the pair with its place in the writing order, or its rejected record.
+
+    `frame_no` is the line of the frame in its file; it counts only if the node is local.
+    """
     frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
     judged = verify.judge_announcement(announcement, rules.local_nodes, strict=rules.strict)
     for pos, element in enumerate(judged):

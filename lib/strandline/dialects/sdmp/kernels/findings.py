@@ -58,7 +58,7 @@ def _findings(row: dict[str, Any]) -> Iterator[Finding]:
     first = {} if row["evidence"] is None else json.loads(row["evidence"])
     position = min((each["position"] for each in first.values()), default=row["position"])
     if code & MALFORMED:
-        yield verify.malformed(raw, position)
+        yield verify.malformed(row["raw_bytes"], position)
     if code & MISPLACED:
         yield verify.misplaced(raw, node, position)
     profile = codec.profile_of(node)

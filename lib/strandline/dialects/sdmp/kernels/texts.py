@@ -101,7 +101,9 @@ def _read_lines(
     offset = ahead.offset
     part = _part(content, offset)
     keeps_cr = is_strict(options)
-    for line in stream_lines(ahead.rest(), limit=options.keep.whole_bytes, keep=options.keep, offset=offset):
+    # Of each line that can have a form, its last byte is seen.
+    limit = max(options.keep.whole_bytes, codec.MAX_LINE_BYTES + 1)
+    for line in stream_lines(ahead.rest(), limit=limit, keep=options.keep, offset=offset):
         if content.until is not None and line.offset > content.until:
             return
         kept = line.kept if keeps_cr else _without_cr(line.kept)
@@ -109,7 +111,7 @@ def _read_lines(
             node = codec.node_of_line(kept.raw) if kept.whole else None
             if node is None:
                 whole = source.kept_content(options)
-                damage = codec.first_line_malformed(whole.raw)
+                damage = codec.first_line_malformed(whole.raw, _without_cr(line.kept).length)
                 pieces.add(
                     source.file_no, 0, TEXT_FRAME, content.offset, 0, whole, node=damage.node,
                     damage=",".join(damage.reasons), evidence=encode_evidence(damage.evidence),

@@ -121,9 +121,12 @@ def _presorted(found: Totals) -> bool:
 
 
 def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> DataFrame | None:
-    """Return the nodes whose line 1 was not delivered and of which no line is stored, or None."""
+    """Return the nodes whose line 1 was not delivered and of which no line is stored, or None.
+
+    `buckets` are those of the accepted segments that are not known; of a known one line 1 is stored.
+    """
     bare = (
-        batch.heads.where("n IS NOT NULL")
+        batch.heads.where("n IS NOT NULL AND NOT is_known")
         .groupBy("namespace", "bucket", "node")
         .agg(F.max("has_stored").alias("has_stored"), F.min("n").alias("low"))
         .where("NOT has_stored AND low > 1")

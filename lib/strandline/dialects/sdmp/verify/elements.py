@@ -19,15 +19,15 @@ def well_placed(raw: bytes, *, node: str, profile: Profile, position: int) -> Li
     """
     line = parse_line(raw, profile)
     if isinstance(line, str):
-        return malformed(raw, position)
+        return malformed(len(raw), position)
     if line.is_first and (position > 1 or line.raw != node.encode("ascii")):
         return misplaced(line.raw, node, position)
     return line
 
 
-def malformed(raw: bytes, position: int) -> Finding:
-    """Return the finding of check 5: the bytes have neither form of a line."""
-    return Finding("MALFORMED_LINE", {"position": position, "cause": malformed_cause(raw)})
+def malformed(length: int, position: int) -> Finding:
+    """Return the finding of check 5: an element of so many bytes has neither form of a line."""
+    return Finding("MALFORMED_LINE", {"position": position, "cause": malformed_cause(length)})
 
 
 def misplaced(raw: bytes, node: str, position: int) -> Finding:

@@ -54,7 +54,7 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     if every.pruned is not None:
-        rows = without_lost(rows, every.pruned.bereft, jobs)
+        rows = without_lost(rows, configured.where("is_bereft"), jobs)
     return as_reduction([rows], found_forks, scope)
 
 
@@ -86,7 +86,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
-        parts = [without_lost(each, every.pruned.bereft, jobs) for each in parts]
+        parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
     new_clocks = jobs.checkpoint(
         changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
     )
@@ -149,7 +149,7 @@ def check_pruned_logs(configured: DataFrame, every: RetainedEntries, jobs: Jobs)
 def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Return the logs to reduce: with changes, with a changed configuration, or refused by an earlier run.
 
-    Gives:  `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (all entries are needed).
+    Gives:  `states.LOG`, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries are needed).
     """
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -191,7 +191,9 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
     return (
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
         .where(F.col("new_count").isNotNull() | differs | F.col("is_refused"))
-        .select(*states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused")
+        .select(
+            *states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused", "is_bereft"
+        )
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
+    MAX_CID_CHARS,
     address_text,
     canonical_cid,
     embedded_block,
@@ -163,8 +164,9 @@ def is_too_large(block: bytes) -> Finding | None:
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    # A text, so that a replay can repeat the claim.
-    actual = shown(claimed if isinstance(claimed, str) else address_text(claimed[:64]))
+    # A text, so that a replay can repeat the claim: whole if `parse_cid` reads it, a longer one is malformed also cut.
+    text = claimed if isinstance(claimed, str) else address_text(claimed[:64])
+    actual = text if len(text) <= MAX_CID_CHARS else shown(text)
     if isinstance(cid, str):
         checked.findings.append(Finding(cid, {"field": "cid", "actual": actual}))
     elif cid.digest != checked.record_id:

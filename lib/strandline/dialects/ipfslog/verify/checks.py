@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from strandline.core.limits import MAX_VALUES
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
@@ -127,7 +128,11 @@ def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str |
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
         return Checked(None, None, profile, namespace=namespace_of_value(value), findings=shaped)
-    return check_built(built(value, shaped), value.get("hash"), profile)
+    entry = built(value, shaped)
+    if MAX_VALUES < len(entry.block) <= MAX_BLOCK_BYTES:
+        # It may have more values than its reader builds: a link is one in JSON, and two in CBOR.
+        return check_block(entry.block, value.get("hash"), profile, snapshot_id=snapshot_id)
+    return check_built(entry, value.get("hash"), profile)
 
 
 def check_built(entry: BuiltEntry, claimed: str | None, profile: Profile) -> Checked:

@@ -11,7 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from strandline.dialects.ipfslog.spark import dag, forks, logs, states
+from strandline.dialects.ipfslog.spark import forks, logs, states
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
@@ -62,8 +62,9 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     """Reduce the logs in `changes` (rows of the change feed), and those whose configuration changed.
 
     A log is reduced from its stored state and the changes, except in these cases, which need all of its entries: it
-    is new, its mode is or becomes `walk`, or its configuration changed. After a killed run all logs are reduced from
-    all entries, since rows may be newer than their state.
+    is new, its mode is or becomes `walk`, its configuration changed, or it has pruned entries and a stored entry of it
+    got a parent that is not before it. After a killed run all logs are reduced from all entries, since rows may be
+    newer than their state.
     """
     if tables.has_partial_run(REDUCED):
         return _of_all(tables, jobs, scope)
@@ -107,10 +108,10 @@ def _of_many(
     if found["others"]:
         known = touched.where("NOT whole")
         inputs = read_input(changes, within, known, tables, jobs, buckets)
-        walked = jobs.checkpoint(within.may_walk(dag.walked(inputs.edges)), "logs that become walk")
-        if jobs.has_rows(walked):
-            whole = whole.unionByName(known.join(walked, "namespace", "left_semi"))
-            inputs = inputs.without(walked)
+        more = jobs.checkpoint(inputs.to_reduce_whole(within), "logs that become walk")
+        if jobs.has_rows(more):
+            whole = whole.unionByName(known.join(more, "namespace", "left_semi"))
+            inputs = inputs.without(more)
             found = jobs.row(whole.agg(F.count(F.lit(1)).alias("whole")))
         parts.append(from_changes(inputs, tables, jobs, buckets))
     if found["whole"]:

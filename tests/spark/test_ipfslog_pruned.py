@@ -11,7 +11,8 @@ from strandline.core.hashing import set_hash
 from strandline.dialect_api.info import GivenOption
 from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from support.ipfslog_cases import LOG, chain, dag, lies, who
+from strandline.dialects.ipfslog.spark import few_entries
+from support.ipfslog_cases import LOG, chain, dag, entry, lies, who
 from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, lake_tables, prune
 
@@ -39,12 +40,29 @@ def stated(name, entries, heads, **changed):
     return {name: data, f"{name}.manifest.json": json.dumps(told).encode()}
 
 
-def told(store):
-    logs = {"logs": [{"id": LOG, "store": store}]}
+def told(store, log_id=LOG):
+    logs = {"logs": [{"id": log_id, "store": store}]}
     return {"log-config": GivenOption("logs.json", json.dumps(logs).encode())}
 
 
-def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(new_lake, tmp_path):
+def overtaken():
+    """Six entries of a log: the fourth follows the third and the last one, and has a clock below it."""
+
+    def put(key, value, time, *parents):
+        cids = [each.cid for each in parents]
+        return entry({"op": "PUT", "key": key, "value": value}, log_id="overtaken", time=time, parents=cids)
+
+    first = put("x", 1, 1)
+    second = put("x", 2, 2, first)
+    third = put("x", 3, 3, second)
+    parent = put("y", 9, 50)
+    child = put("z", 1, 4, third, parent)
+    return first, second, third, child, put("w", 1, 5, child), parent
+
+
+def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
+    new_lake, tmp_path, monkeypatch
+):
     lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
     made = dag("v2")
     entries, heads = list(made.values()), [made[name] for name in ("b3", "a4", "c2")]
@@ -125,3 +143,20 @@ def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
     assert lake.reduce().exit == 0
     reference.enter(other)
     assert lake_tables(lake) == reference.tables()
+    # A parent comes that its child could not follow: by its clock it is after all of them, and the log stays sorted.
+    monkeypatch.setattr(few_entries, "FEW_ENTRIES", 0)
+    *early, child, last, parent = overtaken()
+    beside, names = ReferenceLogs(), told("keyvalue", child.log_id)
+    beside.told[child.log_id] = LogConfiguration("keyvalue", ("*",), "config")
+    for batch in ([*early, child, last], [parent]):
+        beside.enter(batch)
+        lake.ingest(write_files(tmp_path / f"late{len(batch)}", {"l.jsonl": to_lines(batch)}))
+        lake.reduce(files=names)
+        now = lake_tables(lake)
+        rows = {table: [row for row in now[table] if child.namespace in row] for table in now}
+        assert rows == beside.tables()
+        if parent not in batch:
+            assert prune(lake, beside, random.Random(1)) == [child.log_id]
+            assert beside.pruned[child.log_id].keys() == {early[1].record_id}
+    asked = f"SELECT mode, out_of_order_cid FROM ipfs_log_health WHERE namespace = '{child.namespace}'"
+    assert lake.asked(asked) == [("sort", child.cid)]

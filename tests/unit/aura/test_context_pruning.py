@@ -101,6 +101,13 @@ def test_a_context_without_its_genesis_lets_nothing_go():
     assert plan.prune == ()
 
 
+def test_the_carry_of_a_context_with_many_budgets_is_read_back():
+    flows = tuple(
+        Flow(FlowKey(b"\x01" * 16, b"\x02" * 16, epoch), 1, 1, (1, b"\x03" * 32)) for epoch in range(40_000)
+    )
+    assert skeletons.decode_carry(skeletons.encode_carry(flows)) == flows
+
+
 def test_skeletons_and_carries_are_read_back_and_nothing_else_is_one():
     flow = Flow(FlowKey(b"\x01" * 16, b"\x02" * 16, MOST), MOST, MOST, (MOST, b"\x03" * 32))
     other = Flow(FlowKey(b"\x01" * 16, b"\x03" * 16, 0), 0, 1, (0, bytes(32)))

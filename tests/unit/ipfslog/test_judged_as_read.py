@@ -7,8 +7,15 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.limits import MAX_VALUES
+from strandline.dialects.ipfslog import verify
 from strandline.dialects.ipfslog.author import to_json
-from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, parse_dag_cbor
+from strandline.dialects.ipfslog.codec import (
+    canonical_cid,
+    dag_cbor,
+    parse_dag_cbor,
+    read_documents,
+    signed_json,
+)
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, JUDGED, judge, judgement, read_content
 from strandline.dialects.ipfslog.types import record_id
@@ -16,7 +23,7 @@ from strandline.kernels.containers import StreamLimits
 from strandline.kernels.judging import PREFIX, Judging, judged, read_judged
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import LISTED, ReadOptions
-from support.ipfslog_cases import entry, lies
+from support.ipfslog_cases import entry, lies, who
 from support.ipfslog_corpus import tampered, tampered_car
 from support.ipfslog_reference import FORMATS
 from support.random_deliveries import corpus
@@ -100,6 +107,35 @@ def test_an_entry_that_is_judged_as_it_is_read_has_the_verdict_of_its_block(prof
     assert as_read == later
     reasons = Counter(reason for row in later for reason in row["reasons"] or ["none"])
     assert (len(later) > 900, reasons["none"] > 200, len(reasons) > 12) == (True, True, True), reasons
+
+
+def many_links(payload, count=60):
+    """An entry as JSON, signed, that names one parent so often; in its block each link has two values more."""
+    author = who("alice")
+    value = json.loads(to_json(entry("parent", "v2")))
+    del value["hash"], value["sig"]
+    value |= {"payload": payload, "next": ["zdpuAmL9zAgC4KFdMWW6yjpEcSYTnBunjTeijHv8GTKrxoz7D"] * count}
+    text = signed_json(value, value["next"], value["refs"], plain=True)
+    return value | {"sig": author.signing_key.sign(text.encode()).hex()}
+
+
+@pytest.mark.large
+def test_json_whose_block_has_too_many_values_has_the_verdict_of_the_block_also_by_the_plain_rules():
+    list_ = {"type": "ipfs", "write": ["x"] * (MAX_VALUES - 3)}
+    for value, reasons in (
+        (many_links([0]), ()),
+        (many_links([0] * (MAX_VALUES - 100)), ("CBOR_INVALID",)),
+        (list_ | {"write": ["x"]}, ()),
+        (list_, ("CBOR_INVALID",)),
+    ):
+        line = json.dumps(value).encode()
+        _, [later] = both({"in.jsonl": line}, "strict")
+        plain = verify.judge(read_documents(line, "lines"))
+        assert tuple(later["reasons"]) == reasons
+        assert [row.reasons for row in plain.quarantine] == [reasons] * bool(reasons)
+        assert (plain.counts.new, plain.counts.rejected) == (1 - bool(reasons), bool(reasons))
+        if "payload" in value:
+            assert verify.verify_json(value).reasons == reasons
 
 
 @pytest.mark.large

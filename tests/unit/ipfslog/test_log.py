@@ -8,7 +8,9 @@ import json
 
 import pytest
 
+from strandline.core.encoding.cbor_heads import has_more_items
 from strandline.core.errors import NamespaceMismatch, UsageError
+from strandline.core.limits import MAX_VALUES
 from strandline.dialects.ipfslog.author import ClockSaturated, GSet, Identity, Log, sign_entry, to_json
 from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, parse_cid, parse_dag_cbor
 from strandline.dialects.ipfslog.reduce import (
@@ -22,6 +24,7 @@ from strandline.dialects.ipfslog.reduce import (
     node_of,
     reduce_log,
 )
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
 from support.ipfslog_cases import book, dag, entry, lies, names, who
 
@@ -219,6 +222,37 @@ def test_a_payload_that_no_peer_could_read_is_refused(name):
 def test_what_no_entry_can_carry_is_refused(told):
     with pytest.raises(ValueError):
         sign_entry(who("alice"), **({"log_id": "strand", "payload": 0, "time": 1} | told))
+
+
+def values_of(made):
+    """How many values the block of an entry has."""
+    return next(most for most in range(200) if not has_more_items(made.block, most))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("variant", ["v1", "v2", "core2"])
+def test_an_entry_that_no_reader_takes_is_not_written(variant):
+    def written(payload):
+        log = Log("strand", identity=who("alice", variant), variant=variant)
+        try:
+            return log.append(payload)
+        except ValueError:
+            assert log.length == 0
+            return None
+
+    def is_accepted(made):
+        return verify_block(made.block, made.cid, identities=book()).status == "accepted"
+
+    most = MAX_VALUES - values_of(written([]))
+    longest = written([0] * most)
+    assert is_accepted(longest)
+    assert written([0] * (most + 1)) is None
+    # Signatures have 70 to 72 bytes, so texts around the longest one are tried.
+    longest = MAX_BLOCK_BYTES - len(written("d" * 2**16).block) + 2**16
+    made = [written("d" * (longest + more)) for more in range(-5, 6)]
+    sizes = [len(each.block) for each in made if each is not None]
+    assert (max(sizes), made[-1]) == (MAX_BLOCK_BYTES, None)
+    assert is_accepted(next(each for each in made if each and len(each.block) == MAX_BLOCK_BYTES))
 
 
 def test_core_may_sign_bytes_but_json_cannot_hold_them():

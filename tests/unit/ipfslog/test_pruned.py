@@ -100,6 +100,18 @@ def test_a_carry_is_read_back_and_decides_what_the_log_is_reduced_as():
     assert other == LogConfiguration("keyvalue", ("key:02", "x"), "snapshot")
     assert other.reducer_version == same.reducer_version
     raw = encode_carry(carry)
-    for broken in (raw[:-1], b"\xa0", raw.replace(b"sort", b"walk"), raw.replace(b"keyvalue", b"unheard1")):
+    store = b"\x68keyvalue"
+    assert store in raw
+    for broken in (
+        raw[:-1], b"", b"\xa0", raw.replace(b"sort", b"walk"), raw.replace(store, b"\x68unheard1"),
+        raw.replace(store, b"\x80"), raw.replace(b"count\x03", b"count\x80"), raw.replace(b"count\x03", b"count\xf5"),
+        raw.replace(b"\x61x", b"\x18\x64"), raw.replace(b"\x82\x66key:02\x61x", b"\x66key:02"),
+    ):  # fmt: skip
         with pytest.raises(ValueError):
             decode_carry(broken)
+
+
+@pytest.mark.parametrize("writers", [299_990, 1_999_995], ids=["of a manifest", "of a file of the operator"])
+def test_the_carry_of_the_longest_write_list_is_read_back(writers):
+    carry = Carry("keyvalue", tuple(f"{number:07}" for number in range(writers)), 1)
+    assert decode_carry(encode_carry(carry)) == carry

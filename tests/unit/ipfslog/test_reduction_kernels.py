@@ -164,4 +164,9 @@ def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_fir
         ("counter", "alice", "snapshot")
     }
     assert [row["is_refused"] for row in held] == [True, *[False] * (len(held) - 1)]
-    assert not any(row["is_refused"] for row in found)
+    assert not any(row["is_refused"] or row["is_bereft"] for row in (*found, *held[1:]))
+    # A carry that is gone, or that no rule reads, leaves the configuration of the others as it is.
+    carries = (b"", encode_carry(carry)[:-1], *[encode_carry(carry)] * (len(rows) - 2))
+    mixed = configured([row | {"carry": raw} for row, raw in zip(rows, carries, strict=True)])
+    assert [row["is_bereft"] for row in mixed] == [True, True, *[False] * (len(rows) - 2)]
+    assert mixed == [*(row | {"is_bereft": True} for row in found[:2]), *held[2:]]

@@ -5,11 +5,13 @@ import json
 import pyarrow as pa
 import pytest
 
+from strandline.core.encoding.varint import varint
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import to_car, to_json
-from strandline.dialects.ipfslog.codec import read_documents
+from strandline.dialects.ipfslog.codec import MAX_CID_CHARS, read_documents
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, replay
 from strandline.dialects.ipfslog.types import JsonDocument, Unreadable
+from strandline.dialects.ipfslog.verify import verify_block
 from strandline.kernels.blocks import replayed
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
@@ -65,6 +67,22 @@ def test_a_block_comes_back_with_the_address_and_the_log_that_it_claimed():
     )  # fmt: skip
     [found] = again(ENTRY.block, ["SIGNATURE_INVALID"], {}, record_id=ENTRY.record_id)
     assert (found["claimed"], found["snapshot_id"]) == (None, None)
+
+
+def address_of(content):
+    """The text of the content address of these bytes, with the identity hash."""
+    return "f" + (b"\x01\x55\x00" + varint(len(content)) + content).hex()
+
+
+@pytest.mark.parametrize("size", [120, 123, 124])
+def test_a_long_address_keeps_its_reason_and_comes_back_whole_as_long_as_it_is_read(size):
+    claimed = address_of(bytes(size))
+    before = verify_block(ENTRY.block, claimed)
+    assert before.reasons == ("CID_UNSUPPORTED" if len(claimed) <= MAX_CID_CHARS else "CID_MALFORMED",)
+    [found] = again(ENTRY.block, before.reasons, before.evidence, record_id=ENTRY.record_id)
+    assert (found["claimed"] == claimed) == (len(claimed) <= MAX_CID_CHARS)
+    after = verify_block(ENTRY.block, found["claimed"])
+    assert (after.reasons, after.evidence) == (before.reasons, before.evidence)
 
 
 def test_a_line_that_is_good_by_the_rules_of_today_comes_back_as_an_entry():

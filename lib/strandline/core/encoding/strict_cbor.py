@@ -71,11 +71,20 @@ class CborItem:
     has_unsafe_integer: bool
 
 
-def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...], nesting: int) -> CborItem:
+def strict_cbor(
+    raw: bytes,
+    *,
+    tags: frozenset[int],
+    floats: tuple[Floats, ...],
+    nesting: int,
+    most_values: int | None = None,
+) -> CborItem:
     """Return the value of `raw`, with the first of the `floats` encodings that reproduces `raw`.
 
+    What a lake wrote itself has no limit but its length: for it, `most_values` is the number of bytes.
+
     These hold, else `CborRefused` is raised with reason and cause:
-    - at most 300,000 items in total, counted before any is built (`values`);
+    - at most `most_values` items in total (None: 300,000), counted before any is built (`values`);
     - one well-formed item (RFC 8949), no duplicate name, at most `nesting` levels of lists, maps and tags;
     - integers of -2^64..2^64-1, byte strings, texts, booleans, null, lists, maps with text names, finite floats
       (unless `floats` is `none`), and of tags those in `tags`; tag 42 holds a byte string that starts with 00;
@@ -84,7 +93,7 @@ def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...],
       most 2^53-1 as integers; other floats with 64 bits (`wide`), or with the fewest of 16, 32 and 64 bits that keep
       their value (`short`). If only a prefix of `raw` is equal: `CBOR_INVALID`, else `CBOR_NOT_CANONICAL`.
     """
-    value = _bounded(raw, nesting)
+    value = _bounded(raw, nesting, MAX_VALUES if most_values is None else most_values)
     walk = _Walk(tags, allows_floats="none" not in floats)
     walk.over(value)
     if walk.is_ordered and not walk.has_integral_float:
@@ -116,17 +125,17 @@ def begins_cbor(raw: bytes, nesting: int) -> Any:
     Raises:
         CborRefused: there is none, or it has more than 300,000 items.
     """
-    _refuse_many(raw)
+    _refuse_many(raw, MAX_VALUES)
     return _decoded(raw, nesting)
 
 
-def _refuse_many(raw: bytes) -> None:
-    if has_more_items(raw, MAX_VALUES):
+def _refuse_many(raw: bytes, most: int) -> None:
+    if has_more_items(raw, most):
         raise CborRefused("CBOR_INVALID", "values")
 
 
-def _bounded(raw: bytes, nesting: int) -> Any:
-    _refuse_many(raw)
+def _bounded(raw: bytes, nesting: int, most_values: int) -> Any:
+    _refuse_many(raw, most_values)
     # cbor2 does not count an empty list or map as a level. A value within one level less is bounded anyway.
     try:
         return _decoded(raw, nesting - 1)

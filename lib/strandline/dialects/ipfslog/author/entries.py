@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from strandline.core.encoding.cbor_heads import has_more_items
 from strandline.core.errors import UsageError
+from strandline.core.limits import MAX_VALUES
 from strandline.dialects.ipfslog.author.identity import Identity
 from strandline.dialects.ipfslog.codec import (
     canonical_cid,
@@ -17,6 +19,7 @@ from strandline.dialects.ipfslog.codec import (
     stored_entry,
 )
 from strandline.dialects.ipfslog.types import (
+    MAX_BLOCK_BYTES,
     MAX_ID_BYTES,
     SATURATED_TIME,
     Cid,
@@ -44,8 +47,8 @@ def sign_entry(
 
     Raises:
         UsageError: `IDENTITY_TYPE_UNSUPPORTED`, the identity's type does not fit the variant.
-        ValueError: the payload is not such a value, `next` or `refs` has something else than content addresses, or id
-            or time is out of range.
+        ValueError: the payload is not such a value, `next` or `refs` has something else than content addresses, id or
+            time is out of range, or the block would have more bytes or values than a reader takes.
     """
     _check(identity, log_id, time, variant)
     links = {"next": [_cid(cid) for cid in next], "refs": [_cid(cid) for cid in refs]}
@@ -66,6 +69,7 @@ def sign_entry(
     block = stored_entry(
         variant, fields, {name: [cid.raw for cid in cids] for name, cids in links.items()}
     ).block
+    _check_size(block)
     digest = record_id(block)
     return Entry(
         record_id=digest,
@@ -98,6 +102,13 @@ def _check(identity: Identity, log_id: str, time: int, variant: Variant) -> None
         raise ValueError(f"a log id has 1 to {MAX_ID_BYTES} bytes")
     if not 0 <= time <= SATURATED_TIME:
         raise ValueError("a time is an integer of 0 to 2^53-1")
+
+
+def _check_size(block: bytes) -> None:
+    if len(block) > MAX_BLOCK_BYTES:
+        raise ValueError(f"the block of an entry has at most {MAX_BLOCK_BYTES:,} bytes")
+    if has_more_items(block, MAX_VALUES):
+        raise ValueError(f"the block of an entry has at most {MAX_VALUES:,} values")
 
 
 def _cid(text: str) -> Cid:

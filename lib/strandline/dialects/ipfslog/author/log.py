@@ -200,7 +200,8 @@ class Log(GSet[Entry]):
         Raises:
             ClockSaturated: a head has the time 2^53-1 or more.
             UsageError: `NO_IDENTITY`, the log was opened without one; `VARIANT_WEAK`, the log writes v0.
-            ValueError: the payload has a value that the variant cannot store.
+            ValueError: the payload has a value that the variant cannot store, or the block would have more bytes or
+                values than a reader takes.
         """
         if self.identity is None:
             raise UsageError(

@@ -12,6 +12,7 @@ from strandline.dialects.ipfslog.codec.car import (
     truncated,
 )
 from strandline.dialects.ipfslog.codec.cids import (
+    MAX_CID_CHARS,
     CidReason,
     address_text,
     after_cid,
@@ -70,6 +71,7 @@ __all__ = [
     "FIELDS",
     "JSON_ORDER",
     "KEY_PREFIX",
+    "MAX_CID_CHARS",
     "MAX_FILE_BYTES",
     "MAX_HEADER_BYTES",
     "MAX_LINE_BYTES",

@@ -14,13 +14,13 @@ NESTING: Final = PAYLOAD_NESTING + 1
 _TAGS: Final = frozenset({LINK_TAG})
 
 
-def parse_dag_cbor(raw: bytes) -> CborItem:
+def parse_dag_cbor(raw: bytes, *, most_values: int | None = None) -> CborItem:
     """Return the value of a dag-cbor block; 64-bit floats are tried first, then shortest floats.
 
     Raises:
         CborRefused: as `strict_cbor`.
     """
-    return strict_cbor(raw, tags=_TAGS, floats=("wide", "short"), nesting=NESTING)
+    return strict_cbor(raw, tags=_TAGS, floats=("wide", "short"), nesting=NESTING, most_values=most_values)
 
 
 def dag_cbor(value: Any, floats: Floats = "wide") -> bytes:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from strandline.dialects.ipfslog.reduce import (
+    Carry,
     LogConfiguration,
     access_digest,
     configuration_of,
@@ -28,6 +29,7 @@ CONFIGURATION_SCHEMA: Final = pa.schema(
         pa.field("reducer_version", pa.string()),
         pa.field("configuration", pa.string()),
         pa.field("is_refused", pa.bool_()),
+        pa.field("is_bereft", pa.bool_()),
     ]
 )
 MANIFEST_COLUMNS: Final = ("record_id", "kind", "type", "access", "write")
@@ -41,24 +43,32 @@ def configurations(
     Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: the stored ones of the chain), carry (for a
             log with pruned entries, else null; empty if it is gone); `operator_config` is the operator's file.
     Gives: CONFIGURATION_SCHEMA: `depends_on` in the order in which the manifests were followed; `is_refused`: entries
-            of the log are pruned, and the file differs from the configuration of their snapshot.
+            of the log are pruned, and the file differs from the configuration of their snapshot; `is_bereft`: entries
+            of the log are pruned, and their carry is gone or cannot be read.
     """
     for batch in batches:
         rows = []
         columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests", "carry"))
         for namespace, log_id, manifests, raw in zip(*columns, strict=True):
             found = configuration_of(log_id, operator_config, [_manifest(each) for each in manifests])
-            carry = decode_carry(raw) if raw else None
+            carry = _carry(raw)
             is_refused = carry is not None and found.whence == "config" and not carry.agrees(found)
             found = found if carry is None else carry.configuration_of(found)
             rows.append(
                 (
                     namespace, found.store, list(found.write), found.whence, list(found.depends_on),
-                    found.reducer_version, found.as_json, is_refused,
+                    found.reducer_version, found.as_json, is_refused, raw is not None and carry is None,
                 )
             )  # fmt: skip
         if rows:
             yield as_batch(rows, CONFIGURATION_SCHEMA)
+
+
+def _carry(raw: bytes | None) -> Carry | None:
+    try:
+        return decode_carry(raw or b"")
+    except ValueError:
+        return None
 
 
 def _manifest(row: Mapping[str, Any]) -> Manifest:

@@ -4,6 +4,7 @@ Each pruned entry leaves a skeleton; all pruned entries of a log together leave 
 configuration from then on.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -88,13 +89,20 @@ def decode_carry(raw: bytes) -> Carry:
         ValueError: the bytes are not a carry.
     """
     try:
-        value: Any = parse_dag_cbor(raw).value
+        value: Any = parse_dag_cbor(raw, most_values=len(raw)).value
     except CborRefused:
         raise ValueError("a carry must be canonical dag-cbor") from None
-    if not isinstance(value, dict) or value.keys() != _MEMBERS or value["v"] != _VERSION:
-        raise ValueError("a carry must be a map of version 1")
-    if value["mode"] != "sort" or value["store"] not in STORES:
-        raise ValueError("only logs in mode sort, of a known store, are pruned")
-    return Carry(
-        value["store"], tuple(value["write"]), value["count"], tuple(value["blocks"]), value["documents"]
-    )
+    match value:
+        case {
+            "v": version, "mode": "sort", "store": str(store), "write": [*write], "count": int(count),
+            "blocks": [*blocks], "documents": bytes() | None as documents,
+        } if (
+            value.keys() == _MEMBERS and version == _VERSION and store in STORES and type(count) is int
+            and _are(str, write) and _are(bytes, blocks)
+        ):  # fmt: skip
+            return Carry(store, tuple(write), count, tuple(blocks), documents)
+    raise ValueError("a carry must be that of a log in mode sort, of a known store")
+
+
+def _are(kind: type, values: Iterable[Any]) -> bool:
+    return all(type(each) is kind for each in values)

@@ -45,6 +45,19 @@ class IncrementalInput:
         )
         return IncrementalInput(configured, self.nodes, new_entries, tails, filled, edges)
 
+    def to_reduce_whole(self, retained: RetainedEntries) -> DataFrame:
+        """Give the logs that need all of their entries.
+
+        They become `walk`; or a stored entry of a log that stays sorted got a parent that is not before it by k: its
+        clock is not ok any more, and its place may be before the first new entry.
+        Gives:  namespace.  Rows: one per such log.
+        """
+        inverted = dag.walked(self.edges)
+        if retained.pruned is None:
+            return inverted
+        late = self.edges.join(self.filled, ["namespace", "record_id", "parent"], "left_semi")
+        return retained.may_walk(inverted).unionByName(dag.walked(late)).distinct()
+
 
 def read_input(
     changes: DataFrame,
@@ -85,7 +98,7 @@ def read_input(
 def from_changes(
     inputs: IncrementalInput, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]
 ) -> ReducedRows:
-    """Reduce logs from their stored state and new entries, none of which changes the mode of its log to `walk`."""
+    """Reduce logs from their stored state and new entries; no log is one of `to_reduce_whole`."""
     new_entries, edges = inputs.new_entries, inputs.edges
     nodes = inputs.nodes.join(F.broadcast(inputs.configured.select("namespace")), "namespace", "left_semi")
     borders = jobs.checkpoint(

@@ -36,7 +36,7 @@ def configured(
     Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry, of logs with pruned
             entries; a carry takes precedence.
     Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
-            is_refused (the file differs from the carry).
+            is_refused (the file differs from the carry), is_bereft (the carry is gone or cannot be read).
     Rows:   one per row.
     """
     found = chains(logs, manifests)

@@ -49,7 +49,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     states = reduced.states.select("namespace", "bucket", "state_hash", "reducer_version")
     return PrunePlan(
         jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned,
-        None if every.pruned is None else every.pruned.bereft,
+        None if every.pruned is None else configured.where("is_bereft").select("namespace"),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from strandline.dialects.ipfslog.spark import dag, forks, logs, states
+from strandline.dialects.ipfslog.spark import forks, logs, states
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
@@ -54,7 +54,7 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     if every.pruned is not None:
-        rows = without_lost(rows, every.pruned.bereft, jobs)
+        rows = without_lost(rows, configured.where("is_bereft"), jobs)
     return as_reduction([rows], found_forks, scope)
 
 
@@ -62,8 +62,9 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     """Reduce the logs in `changes` (rows of the change feed), and those whose configuration changed.
 
     A log is reduced from its stored state and the changes, except in these cases, which need all of its entries: it
-    is new, its mode is or becomes `walk`, or its configuration changed. After a killed run all logs are reduced from
-    all entries, since rows may be newer than their state.
+    is new, its mode is or becomes `walk`, its configuration changed, or it has pruned entries and a stored entry of it
+    got a parent that is not before it. After a killed run all logs are reduced from all entries, since rows may be
+    newer than their state.
     """
     if tables.has_partial_run(REDUCED):
         return _of_all(tables, jobs, scope)
@@ -86,7 +87,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
-        parts = [without_lost(each, every.pruned.bereft, jobs) for each in parts]
+        parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
     new_clocks = jobs.checkpoint(
         changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
     )
@@ -107,10 +108,10 @@ def _of_many(
     if found["others"]:
         known = touched.where("NOT whole")
         inputs = read_input(changes, within, known, tables, jobs, buckets)
-        walked = jobs.checkpoint(within.may_walk(dag.walked(inputs.edges)), "logs that become walk")
-        if jobs.has_rows(walked):
-            whole = whole.unionByName(known.join(walked, "namespace", "left_semi"))
-            inputs = inputs.without(walked)
+        more = jobs.checkpoint(inputs.to_reduce_whole(within), "logs that become walk")
+        if jobs.has_rows(more):
+            whole = whole.unionByName(known.join(more, "namespace", "left_semi"))
+            inputs = inputs.without(more)
             found = jobs.row(whole.agg(F.count(F.lit(1)).alias("whole")))
         parts.append(from_changes(inputs, tables, jobs, buckets))
     if found["whole"]:
@@ -149,7 +150,7 @@ def check_pruned_logs(configured: DataFrame, every: RetainedEntries, jobs: Jobs)
 def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Return the logs to reduce: with changes, with a changed configuration, or refused by an earlier run.
 
-    Gives:  `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (all entries are needed).
+    Gives:  `states.LOG`, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries are needed).
     """
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -191,7 +192,9 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
     return (
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
         .where(F.col("new_count").isNotNull() | differs | F.col("is_refused"))
-        .select(*states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused")
+        .select(
+            *states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused", "is_bereft"
+        )
     )  # fmt: skip
 
 

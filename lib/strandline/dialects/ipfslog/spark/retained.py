@@ -29,11 +29,6 @@ class Pruned:
     carries: DataFrame
 
     @property
-    def bereft(self) -> DataFrame:
-        """The logs whose applied snapshot is gone or changed: namespace."""
-        return self.carries.where("carry = X''").select("namespace")
-
-    @property
     def ids(self) -> DataFrame:
         """The ids of pruned entries: namespace, record_id."""
         return self.rows.select(*KEY)

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from strandline.core.limits import MAX_VALUES
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
+    MAX_CID_CHARS,
     address_text,
     canonical_cid,
     embedded_block,
@@ -126,7 +128,11 @@ def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str |
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
         return Checked(None, None, profile, namespace=namespace_of_value(value), findings=shaped)
-    return check_built(built(value, shaped), value.get("hash"), profile)
+    entry = built(value, shaped)
+    if MAX_VALUES < len(entry.block) <= MAX_BLOCK_BYTES:
+        # It may have more values than its reader builds: a link is one in JSON, and two in CBOR.
+        return check_block(entry.block, value.get("hash"), profile, snapshot_id=snapshot_id)
+    return check_built(entry, value.get("hash"), profile)
 
 
 def check_built(entry: BuiltEntry, claimed: str | None, profile: Profile) -> Checked:
@@ -163,8 +169,9 @@ def is_too_large(block: bytes) -> Finding | None:
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    # A text, so that a replay can repeat the claim.
-    actual = shown(claimed if isinstance(claimed, str) else address_text(claimed[:64]))
+    # A text, so that a replay can repeat the claim: whole if `parse_cid` reads it, a longer one is malformed also cut.
+    text = claimed if isinstance(claimed, str) else address_text(claimed[:64])
+    actual = text if len(text) <= MAX_CID_CHARS else shown(text)
     if isinstance(cid, str):
         checked.findings.append(Finding(cid, {"field": "cid", "actual": actual}))
     elif cid.digest != checked.record_id:

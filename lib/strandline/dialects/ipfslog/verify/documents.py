@@ -130,9 +130,7 @@ def _json(document: JsonDocument, profile: Profile) -> Element:
     stored = _stored(document)
     if isinstance(stored, Refused):
         return stored
-    block = dag_cbor(stored)
-    checked = claimed_block(block, value.get("hash"), profile)
-    return _record(checked, Item(stored, "dag-cbor")) or checked
+    return _block(BlockDocument(dag_cbor(stored), value.get("hash"), document.offset), profile)
 
 
 def as_block(document: JsonDocument) -> tuple[BlockDocument, BuiltEntry | None] | Refused:

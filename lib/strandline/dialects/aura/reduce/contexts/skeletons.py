@@ -113,6 +113,8 @@ def _are_numbers(*values: Any) -> bool:
 
 def _decoded(raw: bytes) -> Any:
     try:
-        return strict_cbor(raw, tags=frozenset(), floats=("none",), nesting=_NESTING).value
+        return strict_cbor(
+            raw, tags=frozenset(), floats=("none",), nesting=_NESTING, most_values=len(raw)
+        ).value
     except CborRefused:
         raise ValueError("what remains of pruned facts must be canonical CBOR") from None

@@ -115,11 +115,14 @@ def test_examples_of_spark_for_allowed_functions_are_answered(asked, spark):
 
 def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):
     store = lake.store()
-    for name in ("identifier of a function", "3,000 brackets"):
+    no_utf8 = "CAST(X'FF' AS STRING)"
+    for query in (REFUSED["identifier of a function"], REFUSED["3,000 brackets"], f"SELECT {no_utf8}"):
         with pytest.raises(UsageError) as caught:
-            sql.run(store, sql.SqlRequest(REFUSED[name]), lake.context(store, "sql"))
+            sql.run(store, sql.SqlRequest(query), lake.context(store, "sql"))
         assert caught.value.next
         assert "\n" not in caught.value.message
+    shown = sql.SqlRequest(f"SELECT make_valid_utf8({no_utf8}), hex({no_utf8})")
+    assert sql.run(store, shown, lake.context(store, "sql")).members["rows"] == [["\ufffd", "FF"]]
 
 
 def test_sessions_of_one_jvm_ask_their_own_lakes(spark, settings, lake, new_lake):

@@ -138,6 +138,9 @@ def test_a_file_that_cannot_be_read_ends_its_dialect_alone(new_lake, honest, tmp
     import pyarrow as pa
 
     hostile, ours = copied(honest, tmp_path / "hostile"), new_lake("ours")
+    hostile.damage(
+        "UPDATE device_log_entry SET body = NULL, erased_at = now() WHERE body = CAST('Message 4 (phone)' AS BINARY)"
+    )
     put_file(
         hostile.path, "node_journal_line", pa.table({"namespace": ["x"], "record_id": [b"x"], "n": ["1"]})
     )
@@ -147,6 +150,13 @@ def test_a_file_that_cannot_be_read_ends_its_dialect_alone(new_lake, honest, tmp
     assert str(hostile.path) in report.error.message
     assert ours.rows("node_journal_line") == []
     assert ours.rows("ipfs_log_entry") == honest.rows("ipfs_log_entry")
+    # No row of pruned_record tells of the erased body: it cannot be verified, and two entries that name its own wait.
+    lacked = {(example()[name].record_id,) for name in ("phone 5", "phone 6", "pc 4")}
+    ids = {*honest.rows("device_log_entry", "record_id")}
+    assert {*ours.rows("device_log_entry", "record_id")} == ids - lacked
+    held_back = ours.rows("quarantine", "dialect", "status", "raw")
+    assert sorted(status for _, status, _ in held_back) == ["deferred", "deferred", "rejected"]
+    assert ("devicelog", "rejected", b"{}") in held_back
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from strandline.pipelines.sql.query import first_sentence
+from strandline.core.errors import UsageError
+from strandline.pipelines.sql.query import first_sentence, query_errors
 from strandline.pipelines.sql.values import json_rows
 
 EAST = timezone(timedelta(hours=2))
@@ -43,6 +44,25 @@ def test_each_type_has_one_json_form(value: object, kind: pa.DataType, shown: ob
 def test_columns_may_have_one_name() -> None:
     found = pa.table([pa.array([1, 2]), pa.array(["x", "y"])], names=["a", "a"])
     assert json_rows(found) == [[1, "x"], [2, "y"]]
+
+
+BROKEN = pa.Array.from_buffers(
+    pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+)
+"""A text of one byte that is not UTF-8, as Spark gives it for CAST(X'FF' AS STRING)."""
+
+
+@pytest.mark.parametrize(
+    "column", [BROKEN, pa.ListArray.from_arrays([0, 1], BROKEN)], ids=["text", "in a list"]
+)
+def test_a_text_that_is_not_utf8_is_refused_with_the_functions_that_show_it(column: pa.Array) -> None:
+    with pytest.raises(UsageError) as told, query_errors():
+        json_rows(pa.table([column], names=["a"]))
+    assert (told.value.code, told.value.message) == (
+        "QUERY_INVALID",
+        "the rows hold a text that is not UTF-8",
+    )
+    assert told.value.next == "show it with make_valid_utf8(x) or hex(x)"
 
 
 def test_no_rows_are_no_rows() -> None:

@@ -42,7 +42,7 @@ _OF_THE_QUERY: Final = (
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Turn Spark's errors about a query into UsageError QUERY_INVALID."""
+    """Turn errors of Spark about a query, and of rows that cannot be shown, into UsageError QUERY_INVALID."""
     try:
         yield
     except _OF_THE_QUERY as error:
@@ -71,6 +71,12 @@ def query_errors() -> Iterator[None]:
             "QUERY_INVALID",
             f"the rows hold a date that cannot be shown: {error}",
             "convert it to text: CAST(x AS STRING)",
+        ) from None
+    except UnicodeDecodeError:
+        raise UsageError(
+            "QUERY_INVALID",
+            "the rows hold a text that is not UTF-8",
+            "show it with make_valid_utf8(x) or hex(x)",
         ) from None
 
 

@@ -28,9 +28,9 @@ from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.unreduced import unreduced
 from strandline.tables import small_tables
-from strandline.tables.store import TableStore
 from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
+from strandline.tables.store import TableStore
 from support.aura_cases import second_context
 from support.aura_corpus import line
 from support.broken_kernels import SECRET, broken_kernel

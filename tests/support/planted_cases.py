@@ -340,6 +340,16 @@ def a_log_of_two_modes(rows):
     rows["ipfs_log_view"][-2]["tied"] = False
 
 
+@planted(log, "records_are_held")
+def a_log_that_lost_an_entry(rows):
+    del rows["ipfs_log_entry"][0]
+
+
+@planted(pruned_log, "records_are_held")
+def a_log_that_lost_an_entry_beside_a_pruned_one(rows):
+    rows["ipfs_log_entry"].pop()
+
+
 @planted(pruned_log, "pruned_records_are_told")
 def a_pruned_entry_without_its_snapshot(rows):
     rows["snapshot"] = []
@@ -619,6 +629,12 @@ def a_budget_that_nobody_charged(rows):
 @planted(context, CONTEXTS_AGREE)
 def a_capability_of_refinements_that_nobody_sent(rows):
     rows["capability"][0]["refinements"] = 1_000
+
+
+@planted(context, "records_are_held")
+def a_context_that_lost_a_charge(rows):
+    [first, *_] = [row for row in rows["aura_fact"] if row["variant"] == "FlowCharge"]
+    rows["aura_fact"].remove(first)
 
 
 @planted(authority, "equivocations_are_well_formed")

@@ -9,9 +9,10 @@ from strandline.contracts.checks import checks
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
 from strandline.pipelines.sql import allowed
-from strandline.pipelines.sql.check import query_check
+from strandline.pipelines.sql.check import PlanCheck, query_check
 from strandline.pipelines.sql.query import query_errors
-from strandline.session.classic.plans import items
+from strandline.pipelines.sql.scope import QueryScope
+from strandline.session.classic.plans import Plans, items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
@@ -67,6 +68,26 @@ def test_nothing_but_queries_over_the_lake_is_answered(asked):
     for name in ("identifier of a function", "text file", "process", "delete", "view of somebody else"):
         assert codes[name] == "QUERY_REFUSED"
     assert codes["3,000 brackets"] == codes["two statements"] == "QUERY_INVALID"
+
+
+def test_files_and_functions_are_refused_before_spark_resolves_a_name(lake, spark):
+    class Unanalysed:
+        def sql(self, text):
+            raise AssertionError(f"analysed: {text}")
+
+    store = lake.store()
+    check = PlanCheck(Unanalysed(), Plans(spark), QueryScope(store.location))
+    hidden = {name: text for name, text in REFUSED.items() if "reflect" in text or "/etc/" in text}
+    analysed = []
+    for name, text in hidden.items():
+        try:
+            with query_errors():
+                check.frame(text)
+        except UsageError:
+            continue
+        except AssertionError:
+            analysed.append(name)
+    assert (analysed, len(hidden) > 50) == ([], True)
 
 
 def test_queries_over_the_lake_are_answered(asked):

@@ -30,6 +30,7 @@ REFUSED = {
     "qualify by window": f"SELECT row_number() OVER (ORDER BY reflect({REFLECT})) FROM run",
     "named window": f"SELECT row_number() OVER w FROM run WINDOW w AS (ORDER BY reflect({REFLECT}))",
     "unused named window": f"SELECT 1 FROM run WINDOW w AS (ORDER BY reflect({REFLECT}))",
+    "subquery of a named window": f"SELECT 1 FROM run WINDOW w AS (ORDER BY (SELECT reflect({REFLECT})))",
     "join condition": f"SELECT 1 FROM run AS a JOIN run AS b ON reflect({REFLECT}) = a.run_id",
     "inline table": f"SELECT * FROM VALUES (reflect({REFLECT}))",
     "bare inline table": f"VALUES (1), (length(reflect({REFLECT})))",
@@ -48,6 +49,11 @@ REFUSED = {
     "pipe extends": f"FROM run |> EXTEND reflect({REFLECT}) AS x",
     "time travel": f"SELECT * FROM run TIMESTAMP AS OF reflect({REFLECT})",
     "argument by name": f"SELECT * FROM ipfs_log_iterate(TABLE(SELECT reflect({REFLECT}) FROM run))",
+    "partition of a table argument": f"""
+        SELECT * FROM ipfs_log_iterate(TABLE(SELECT * FROM ipfs_log_dag) PARTITION BY (reflect({REFLECT})))""",
+    "order of a table argument": f"""
+        SELECT * FROM ipfs_log_iterate(
+          TABLE(SELECT * FROM ipfs_log_dag) PARTITION BY (namespace) ORDER BY reflect({REFLECT}))""",
     "explained": f"EXPLAIN SELECT reflect({REFLECT})",
     "explained inline table": f"EXPLAIN EXTENDED SELECT * FROM VALUES (reflect({REFLECT}))",
     "described query": f"DESCRIBE QUERY SELECT reflect({REFLECT})",
@@ -63,6 +69,10 @@ REFUSED = {
     "files of the lake": "SELECT * FROM parquet.`{lake}/run`",
     "file in a subquery": "SELECT (SELECT max(value) FROM text.`/etc/passwd`)",
     "file in a lambda": "SELECT transform(array(1), x -> (SELECT max(value) FROM text.`/etc/passwd`))",
+    "file in a named window": "SELECT 1 FROM run WINDOW w AS (ORDER BY (SELECT max(value) FROM text.`/etc/passwd`))",
+    "file in PARTITION BY of a table argument": """
+        SELECT * FROM ipfs_log_iterate(
+          TABLE(SELECT * FROM ipfs_log_dag) PARTITION BY ((SELECT max(value) FROM text.`/etc/passwd`)))""",
     "file explained": "EXPLAIN SELECT * FROM text.`/etc/passwd`",
     "identifier of a relation": "SELECT * FROM IDENTIFIER('text.`/etc/passwd`')",
     "identifier of a relation put together": "SELECT * FROM IDENTIFIER('text.' || '`/etc/passwd`')",
@@ -229,6 +239,7 @@ ANSWERED = {
         SELECT p.step, n.payload_json FROM ipfs_log_iterate(
           TABLE(SELECT * FROM ipfs_log_dag WHERE namespace = 'log:x') PARTITION BY (namespace), amount => 2) AS p
         JOIN ipfs_log_node AS n ON n.namespace = p.namespace AND n.record_id = p.record_id""",
+    "20 subqueries": "SELECT (" * 20 + "SELECT 1" + ")" * 20,
     "200 brackets": "SELECT " + "(" * 200 + "1" + ")" * 200,
     "2,000 values": "SELECT 1 WHERE 1 IN (" + ", ".join(map(str, range(2_000))) + ")",
     "show tables": "SHOW TABLES",

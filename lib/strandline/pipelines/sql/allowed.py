@@ -64,6 +64,11 @@ ANALYSED_PLANS: Final = (
 )
 """Nodes of an analysed query."""
 
+SUBQUERIES: Final = _in(
+    "expressions", "Exists FunctionTableSubqueryArgumentExpression LateralSubquery ListQuery ScalarSubquery"
+)
+"""Expressions that hold a plan."""
+
 PARSED_EXPRESSIONS: Final = _in(
     "analysis",
     """

@@ -11,7 +11,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.pipelines.sql import allowed
 from strandline.pipelines.sql.scope import QueryScope
-from strandline.session.classic.plans import Plans, below, class_of, items
+from strandline.session.classic.plans import Plans, class_of, items
 from strandline.session.engine import engine_of
 from strandline.tables.location import Location
 from strandline.tables.views import names
@@ -167,7 +167,7 @@ class PlanCheck:
             node = waiting.pop()
             name = class_of(node)
             yield name, node, True
-            for expression in self._plans.expressions(node):
+            for kind, expression in self._plans.expressions(node):
                 left -= 1
                 if left < 0:
                     raise UsageError(
@@ -175,20 +175,17 @@ class PlanCheck:
                         f"the query has more than {MOST_PARTS:,} parts",
                         "put long lists of values into a table, or use spark-sql",
                     )
-                yield class_of(expression), expression, False
+                yield kind, expression, False
+                if kind in allowed.SUBQUERIES:
+                    waiting.append(expression.plan())
             left -= 1
             if not (name.endswith(".logical.View") and self._scope.has_view(node)):
-                waiting += below(node)
+                waiting += items(node.children())
+            if name.endswith(".UnresolvedWith"):
+                # The common tables; of every other node these are the plans of its subqueries.
+                waiting += items(node.innerChildren())
             if name.endswith(".RelationTimeTravel"):
                 waiting.append(node.relation())
-            if name.endswith(".WithWindowDefinition"):
-                yield from self._windows(node)
-
-    def _windows(self, node: Any) -> Iterator[tuple[str, Any, bool]]:
-        """Yield the expressions of named windows, which the expressions of a node do not include."""
-        for window in items(node.windowDefinitions().values().toSeq()):
-            for expression in self._plans.all_of(window):
-                yield class_of(expression), expression, False
 
 
 def refused(why: str) -> UsageError:

@@ -35,14 +35,21 @@ class Plans:
         mode = self._spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode  # type: ignore[union-attr]  # noqa: SLF001
         return self._state.executePlan(plan, mode.SKIP()).analyzed()
 
-    def expressions(self, node: Any) -> Iterator[Any]:
-        """Yield the expressions of a node with all nested ones, without the plans of subqueries."""
-        for root in items(node.expressions()):
-            yield from self.all_of(root)
+    def expressions(self, node: Any) -> Iterator[tuple[str, Any]]:
+        """Yield each expression of a node and all nested ones, with their classes, without the plans of subqueries.
 
-    def all_of(self, expression: Any) -> list[Any]:
-        """Return an expression and all nested ones, without the plans of subqueries."""
-        return items(expression.map(self._same))
+        Those of named windows and the partitions and order of a table argument are included, which Spark keeps apart.
+        """
+        waiting = items(node.expressions())
+        if class_of(node).endswith(".WithWindowDefinition"):
+            waiting += items(node.windowDefinitions().values().toSeq())
+        while waiting:
+            for expression in items(waiting.pop().map(self._same)):
+                name = class_of(expression)
+                yield name, expression
+                if name.endswith(".FunctionTableSubqueryArgumentExpression"):
+                    waiting += items(expression.partitionByExpressions())
+                    waiting += items(expression.orderByExpressions())
 
     def function_class(self, name: str) -> str | None:
         """Return the class of the function of that name, or None if the session has none."""
@@ -72,10 +79,3 @@ def class_of(part: Any) -> str:
 def items(sequence: Any) -> list[Any]:
     """Return the items of a Scala sequence."""
     return [sequence.apply(at) for at in range(sequence.size())]
-
-
-def below(node: Any) -> list[Any]:
-    """Return the plans right below a node: its children, common table expressions, subqueries."""
-    return [
-        plan for more in (node.children(), node.innerChildren(), node.subqueries()) for plan in items(more)
-    ]

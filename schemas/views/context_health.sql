@@ -1,7 +1,12 @@
--- The health of each context: its members, bodies whose attestors suffice and those that wait for more, commits that wait
--- for one before them or for a proof, overdrawn budgets, facts that wait and what for, and members whose attestation under a
--- group key that was rotated out still counts in a body.
+-- The health of each context: its members, bodies whose attestors suffice, those that wait for more, and unjudged ones, which
+-- depend on a state of an authority of which gc left no outcome; commits that wait for one before them or for a proof,
+-- overdrawn budgets, facts that wait and what for, and members whose attestation under a group key that was rotated out still
+-- counts in a body.
 -- Example: SELECT namespace, met, unmet, overdrawn, waits_for FROM context_health WHERE unmet > 0 OR overdrawn > 0
+--
+-- A skeleton of a pruned operation has the state in the 32 bytes after the number that begins at byte 70, of as many bytes as its
+-- first one says, and two more; later its group key. It was applied if no other operation is known at its height; with others of
+-- which none has a row as applied, nobody can tell.
 WITH genesis AS (
   SELECT
     namespace,
@@ -9,6 +14,17 @@ WITH genesis AS (
       AS members
   FROM aura_fact
   WHERE variant = 'ContextGenesis'
+),
+bone AS (
+  SELECT
+    namespace,
+    generation AS height,
+    substring(skeleton, 72 + CASE hex(substring(skeleton, 70, 1))
+      WHEN '18' THEN 2 WHEN '19' THEN 3 WHEN '1A' THEN 5 WHEN '1B' THEN 9 ELSE 1 END, 32) AS commitment,
+    first(skeleton) AS skeleton
+  FROM pruned_record
+  WHERE namespace LIKE 'authority:%'
+  GROUP BY 1, 2, 3
 ),
 made AS (
   SELECT
@@ -18,6 +34,15 @@ made AS (
     o.new_group_key <> a.group_key AS rotated_out
   FROM attested_op AS o
   JOIN authority_state AS a ON a.namespace = o.namespace
+  UNION ALL
+  SELECT
+    b.namespace,
+    b.commitment,
+    CASE WHEN o.height IS NOT NULL THEN false WHEN count(*) OVER (PARTITION BY b.namespace, b.height) = 1 THEN true END,
+    NOT contains(b.skeleton, concat(X'5820', a.group_key))
+  FROM bone AS b
+  JOIN authority_state AS a ON a.namespace = b.namespace
+  LEFT JOIN attested_op AS o ON o.namespace = b.namespace AND o.height = b.height AND o.outcome = 'applied'
 ),
 attested AS (
   SELECT
@@ -25,6 +50,7 @@ attested AS (
     e.body_id,
     e.by.authority AS authority,
     coalesce(bool_or(m.on_chain), false) AS on_chain,
+    coalesce(bool_or(m.on_chain IS NULL AND m.commitment IS NOT NULL), false) AS is_open,
     coalesce(bool_or(m.rotated_out), false) AS rotated_out
   FROM (SELECT namespace, body_id, explode(attest) AS by FROM aura_fact WHERE namespace LIKE 'context:%') AS e
   LEFT JOIN made AS m ON m.namespace = concat('authority:', e.by.authority) AND m.commitment = e.by.commitment
@@ -36,6 +62,7 @@ attestors AS (
     body_id,
     collect_set(authority) AS known,
     collect_set(CASE WHEN on_chain THEN authority END) AS on_chain,
+    collect_set(CASE WHEN on_chain OR is_open THEN authority END) AS perhaps,
     collect_set(CASE WHEN rotated_out THEN authority END) AS rotated_out
   FROM attested
   GROUP BY namespace, body_id
@@ -59,20 +86,20 @@ judged AS (
   SELECT
     b.namespace,
     b.variant,
-    CASE
+    transform(array(a.on_chain, a.perhaps), who -> coalesce(CASE
       WHEN b.variant IN ('ContextGenesis', 'RendezvousReceipt') THEN true
       WHEN b.variant = 'GuardianBinding'
-        THEN array_contains(a.on_chain, b.content.GuardianBinding.account_id)
-          AND array_contains(a.on_chain, b.content.GuardianBinding.guardian_id)
-      WHEN b.variant = 'RecoveryGrant' THEN array_contains(a.on_chain, b.content.RecoveryGrant.guardian_id)
+        THEN array_contains(who, b.content.GuardianBinding.account_id)
+          AND array_contains(who, b.content.GuardianBinding.guardian_id)
+      WHEN b.variant = 'RecoveryGrant' THEN array_contains(who, b.content.RecoveryGrant.guardian_id)
       WHEN b.variant = 'FlowCharge' THEN array_contains(a.known, b.content.FlowCharge.src)
       WHEN b.variant = 'FlowLimit'
         THEN array_contains(a.known, b.content.FlowLimit.src) OR array_contains(a.known, b.content.FlowLimit.dst)
       WHEN b.variant = 'Capability'
         THEN array_contains(a.known, b.content.Capability.subject)
           OR size(a.known) >= floor(2 * size(g.members) / 3) + 1
-      ELSE size(a.on_chain) > 0
-    END AS is_met,
+      ELSE size(who) > 0
+    END, false)) AS met,
     a.rotated_out
   FROM body AS b
   JOIN genesis AS g ON g.namespace = b.namespace
@@ -81,8 +108,9 @@ judged AS (
 counted AS (
   SELECT
     namespace,
-    count_if(is_met) AS met,
-    count_if(NOT coalesce(is_met, false)) AS unmet,
+    count_if(met[0]) AS met,
+    count_if(NOT met[1]) AS unmet,
+    count_if(met[1] AND NOT met[0]) AS unjudged,
     array_sort(array_distinct(flatten(collect_list(rotated_out)))) AS rotated_out
   FROM judged
   GROUP BY namespace
@@ -112,6 +140,7 @@ SELECT
   g.members,
   c.met,
   c.unmet,
+  c.unjudged,
   coalesce(t.dormant, 0) AS dormant,
   coalesce(t.unproven, 0) AS unproven,
   coalesce(t.pending, 0) AS pending,

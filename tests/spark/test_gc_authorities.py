@@ -15,6 +15,7 @@ COUNT = 64
 FREE = (4, 5, 11, 17, 25, 27, 34, 35, 37, 38)
 """Authorities of which something can go in the first round; of 5 nothing can."""
 COUNTS = ("prunable", "pruned", "refused", "finished")
+HEALTH = "SELECT met, unmet, unjudged, rotated_out FROM context_health"
 
 
 def ingest(lake, folder, facts):
@@ -42,7 +43,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert differing(before, tables(sources)) == {}
         plans = {source.namespace.text: source.plan() for source in sources}
         gone = {(name, each.record_id): each for name, plan in plans.items() for each in plan.prune}
-        of_context = contexts.lake_tables(lake)
+        of_context, [health] = contexts.lake_tables(lake), lake.asked(HEALTH)
         assert of_context == context.reference.tables()
         stored = lake.versions()["aura_fact"]
         done = lake.gc(excluded=(context.namespace,))
@@ -64,6 +65,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert differing(after, tables(sources)) == {}
         assert {table for table in after if after[table] != before[table]} == {"attested_op"}
         assert contexts.lake_tables(lake) == of_context
+        assert_health(health, *lake.asked(HEALTH))
         assert_current(lake, [source for source in sources if plans[source.namespace.text].prune])
     # As a kill leaves it behind the deletion of reduced rows: the records are there, and do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {stored}")
@@ -73,6 +75,15 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
     again = lake.gc(excluded=(context.namespace,))
     assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": len(gone)}
     assert set(lake.rows("aura_fact", "namespace", "record_id")) == held(sources) | context.held
+
+
+def assert_health(before, after):
+    """Each body is judged as before, or counts as unjudged; no member is left out."""
+    (met, unmet, unjudged, rotated_out), (met_then, unmet_then, *_) = after, before
+    assert rotated_out == before[-1] != ()
+    assert 0 < met <= met_then
+    assert 0 < unmet <= unmet_then
+    assert met + unmet + unjudged == sum(before[:3])
 
 
 def assert_current(lake, sources):

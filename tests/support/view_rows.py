@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from strandline.contracts.load import contract
 from strandline.dialects import names
+from strandline.dialects.aura.reduce.skeletons import encode_op_skeleton
 from strandline.dialects.aura.types import Fact
+from strandline.dialects.aura.verify import OpSkeleton
 from strandline.dialects.devicelog.codec import read_line
 from strandline.dialects.devicelog.verify import forks as device_forks
 from support import devicelog_corpus
@@ -61,6 +64,7 @@ def _parts() -> Iterator[Rows]:
     yield from (authority(number) for number in range(NUMBER + 1, NUMBER + 4))
     yield _damaged(authority(NUMBER + 4))
     yield from (context(number) for number in range(NUMBER, NUMBER + 4))
+    yield _pruned(context(NUMBER + 4))
     yield fact_rows([*facts().values(), other_authority(), *second_context().values(), *_two_checkpoints()])
     yield fact_rows([*first_context().values()])
     waits = ("PARENT_MISSING",), b"waits", (f"record:{'0' * 64}",)
@@ -126,6 +130,25 @@ def _damaged(rows: Rows) -> Rows:
         for number, (outcome, reasons) in enumerate((("invalid", ["OP_INVALID"]), ("unreachable", [])))
     ]
     return rows | {"attested_op": [*rows["attested_op"], *others]}
+
+
+def _pruned(rows: Rows) -> Rows:
+    """A context whose members have no operation left but as a skeleton, also where several are at one height."""
+    pruned = [
+        {name: op[name] for name in ("namespace", "bucket")}
+        | {"record_id": op["fact_id"], "form": "remove", "generation": op["height"]}
+        | {
+            "skeleton": encode_op_skeleton(
+                OpSkeleton(*(_plain(op[each.name]) for each in fields(OpSkeleton)))
+            )
+        }
+        for op in rows["attested_op"]
+    ]
+    return rows | {"attested_op": [], "pruned_record": pruned}
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, Decimal) else value
 
 
 def _random_group(seed: int) -> list:

@@ -345,11 +345,6 @@ def a_log_that_lost_an_entry(rows):
     del rows["ipfs_log_entry"][0]
 
 
-@planted(log, "records_are_held")
-def a_log_that_lost_all_entries(rows):
-    rows["ipfs_log_entry"] = []
-
-
 @planted(pruned_log, "records_are_held")
 def a_log_that_lost_an_entry_beside_a_pruned_one(rows):
     rows["ipfs_log_entry"].pop()

@@ -27,13 +27,16 @@ def run_order() -> Column:
 
 
 def next_run_version(tables: TableReads) -> int:
-    """Return the version that the next row of `run` names: that of the table, or one more than any row names.
+    """Return the version that the next row of `run` names: that of the table, in a local clone more than any row names.
 
     A clone has the rows of another table, but its versions begin anew. In a local lake the newest row shows without
-    Spark that this is no clone, or one that has come further than the other table.
+    Spark that this is no clone, or one that has come further than the other table. Elsewhere only a query would show
+    it, which each command would pay.
     """
     version, location = tables.version(RUN), tables.location
-    newest = next(newest_runs(location.local_path() / RUN), None) if location.is_local() else None
+    if not location.is_local():
+        return version
+    newest = next(newest_runs(location.local_path() / RUN), None)
     if (newest is not None and newest.order < version) or not tables.has_files(RUN):
         return version
     [row] = tables.read(RUN).agg(F.max(_seen()).alias("seen")).collect()

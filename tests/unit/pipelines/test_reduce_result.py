@@ -58,9 +58,6 @@ class Store:
     def version(self, table: str) -> int:
         return 0
 
-    def has_files(self, table: str) -> bool:
-        return False
-
     def append_run(self, row):
         self.rows.append(row)
 

@@ -38,7 +38,8 @@ class Plans:
     def expressions(self, node: Any) -> Iterator[tuple[str, Any]]:
         """Yield each expression of a node and all nested ones, with their classes, without the plans of subqueries.
 
-        Those of named windows and the partitions and order of a table argument are included, which Spark keeps apart.
+        Those of named windows, the partitions and order of a table argument, and what `|> SET` puts in place of columns
+        are included, which Spark keeps apart.
         """
         waiting = items(node.expressions())
         if class_of(node).endswith(".WithWindowDefinition"):
@@ -50,6 +51,10 @@ class Plans:
                 if name.endswith(".FunctionTableSubqueryArgumentExpression"):
                     waiting += items(expression.partitionByExpressions())
                     waiting += items(expression.orderByExpressions())
+                elif (
+                    name.endswith(".UnresolvedStarExceptOrReplace") and expression.replacements().isDefined()
+                ):
+                    waiting += items(expression.replacements().get())
 
     def function_class(self, name: str) -> str | None:
         """Return the class of the function of that name, or None if the session has none."""

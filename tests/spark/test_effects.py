@@ -95,7 +95,7 @@ def test_a_charge_passes_by_the_slot_that_a_copy_of_a_pruned_charge_holds(lake):
     ours, key = effects(lake), FlowKey(V_ID, U.id, 0)
     effects(lake, U).persist_journal(Journal(U, facts().values()))
     members = {"context": CONTEXT.id, "src": V_ID, "dst": U.id, "epoch": 0, "cost": 2}
-    tip = of_context("FlowCharge", 0x23, "v", namespace=CONTEXT, **members, nonce=5, prev=bytes(32))
+    tip = of_context("FlowCharge", 0x23, "v", namespace=CONTEXT, **members, nonce=5, prev=b"\1" * 32)
     slots = [charge_slot(CONTEXT, key, 6, tip.body_id, attempt) for attempt in (0, 1)]
     early = author.relational(
         CONTEXT, "FlowCharge", members | {"nonce": 0, "prev": bytes(32)}, order=slots[0],

@@ -222,9 +222,15 @@ class _DialectReduction:
             # If Delta does not have the changes, records may have gone, too.
             self._write_all(writer, scope, previous)
             return
+        is_counted = bool(count)
         if count or is_sticky:
-            writer.write(dialect.reduce(changes, store, jobs, scope))
-        if not count and version > previous and store.may_have_added(self._table, previous, version):
+            reduction = dialect.reduce(changes, store, jobs, scope)
+            writer.write(reduction)
+            # Records that came back leave a state as it was: they must not be counted once more.
+            is_counted = is_counted and (
+                writer.has_changed_states or writer.is_overtaken or bool(reduction.refused)
+            )
+        if not is_counted and version > previous and store.may_have_added(self._table, previous, version):
             # Somebody changed records: else `status` would ask for a reduction for ever.
             advance_reduced_version(store, dialect, previous, version, jobs)
 

@@ -28,6 +28,7 @@ class ReductionWriter:
         self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs, done: ReduceResult
     ) -> None:  # fmt: skip
         self.is_overtaken = False
+        self.has_changed_states = False
         self._since = store.version(STATES)
         self._store = store
         self._dialect = dialect
@@ -73,6 +74,7 @@ class ReductionWriter:
         rows = states.withColumn("reduced_at", F.current_timestamp())
         in_memory = reduction.in_memory is not None
         of_states = store.replace(STATES, rows, known.buckets or (0,), in_memory=in_memory)
+        self.has_changed_states = self.has_changed_states or of_states.is_change
         if not of_states.is_change and any(each.is_change for each in written.values()):
             of_states = store.touch(STATES)
         done.add(STATES, of_states)

@@ -206,11 +206,21 @@ def test_a_lake_that_is_empty_damaged_or_not_reduced_says_so(tmp_path):
     assert "This lake is empty" in text
     assert "namespaces" not in page.tables
     write(lake, "node_journal_line", [{"namespace": "node:a"}])
-    assert "Not reduced yet: <code>node_journal_line</code>" in page_of(lake, tmp_path / "2.html")[1]
+    _, text = page_of(lake, tmp_path / "2.html")
+    assert "Not reduced yet: <code>node_journal_line</code>" in text
+    assert "<h1>Not reduced yet</h1>" in text
     write(lake, "quarantine", [held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"])])
     _, text = page_of(lake, tmp_path / "3.html")
-    assert "Nothing was accepted yet: 1 record is in quarantine" in text
+    assert "<h1>Not reduced yet</h1>" in text
     assert "a.journal" in text
+
+
+@pytest.mark.large
+def test_a_lake_that_accepted_nothing_says_so(tmp_path):
+    lake = empty_lake(tmp_path / "lake")
+    write(lake, "quarantine", [held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"])])
+    _, text = page_of(lake, tmp_path / "1.html")
+    assert "<h1>Nothing was accepted yet: 1 record is in quarantine</h1>" in text
 
 
 @pytest.mark.large

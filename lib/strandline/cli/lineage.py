@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from strandline.kernels.object_stores import BY_SCHEME
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -127,5 +128,7 @@ def dataset_of(source: str) -> dict[str, Any]:
     if len(parts.scheme) > 1 and parts.netloc:
         # Without a user and password.
         host = parts.netloc.rpartition("@")[2]
-        return {"namespace": f"{parts.scheme}://{host}", "name": parts.path.strip("/") or "/"}
+        # A key of a store is literal; behind `?` of another address there may be a secret.
+        key = source.partition("://")[2].partition("/")[2] if parts.scheme in BY_SCHEME else parts.path
+        return {"namespace": f"{parts.scheme}://{host}", "name": key.strip("/") or "/"}
     return {"namespace": "file", "name": os.path.abspath(source)}

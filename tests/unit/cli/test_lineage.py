@@ -156,6 +156,10 @@ def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, cap
     [
         ("/in/a.journal", "file", "/in/a.journal"),
         ("s3://bucket/a/b.jsonl", "s3://bucket", "a/b.jsonl"),
+        ("s3://bucket/day#1.jsonl", "s3://bucket", "day#1.jsonl"),
+        ("gs://bucket/a/day?part=1#2", "gs://bucket", "a/day?part=1#2"),
+        ("s3://bucket", "s3://bucket", "/"),
+        ("https://account.example/box/x?sig=secret", "https://account.example", "box/x"),
         ("kafka://user:secret@host:9092/topic", "kafka://host:9092", "topic"),
         ("abfss://box@account.dfs.core.windows.net/x", "abfss://account.dfs.core.windows.net", "x"),
     ],

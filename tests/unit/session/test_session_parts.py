@@ -140,6 +140,19 @@ def test_the_log_goes_to_a_file_of_the_run(tmp_path: Path) -> None:
     assert f"appender.file.fileName = {tmp_path / 'spark-r1.log'}" in log_config(log_path(settings, "r1"))
 
 
+def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> None:
+    logs = [
+        tmp_path / f"spark-{name}.log"
+        for name in ["z", "2026", "job-1", *(f"m{at}" for at in range(20)), "a"]
+    ]
+    for at, log in enumerate(logs):
+        log.write_text("")
+        os.utime(log, (at, at))
+    (tmp_path / "spark-0.log").symlink_to("gone")
+    open_module._prune_logs(tmp_path)
+    assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
+
+
 def test_spark_submit_and_databricks_are_recognised() -> None:
     assert is_hosted({"PYSPARK_GATEWAY_PORT": "1"})
     assert is_hosted({"DATABRICKS_RUNTIME_VERSION": "17"})

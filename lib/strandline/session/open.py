@@ -159,7 +159,7 @@ def _start(
     temporary = private[0].path
     for name in (LOCAL, JAVA):
         (temporary / name).mkdir()
-    (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
+    (temporary / "log4j2.properties").write_text(log_config(log), encoding="ascii")
     # The folder of Spark's jars identifies the classes of an archive.
     installed = (java, str(find_java(environ)), pyspark.__version__, str(_home(environ)))
     archive = archive_options(cache, installed)

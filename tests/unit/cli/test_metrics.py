@@ -67,6 +67,17 @@ def test_a_lake_with_markup_in_its_name_stays_one_label():
     assert labels == {name}
 
 
+def test_a_lake_whose_name_is_not_utf8_has_no_metrics_and_the_old_ones_stay(tmp_path):
+    path = tmp_path / "m.prom"
+    path.write_text("old")
+    assert "surrogates not allowed" in (
+        write_metrics(path, Report("ingest", "r", lake="s3://b/\udcff")) or ""
+    )
+    assert path.read_text() == "old"
+    assert write_metrics(tmp_path / "a\0b", REPORT) == "embedded null byte"
+    assert os.listdir(tmp_path) == ["m.prom"]
+
+
 def test_a_command_writes_its_counts_and_leaves_nothing_else(lake, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -167,7 +168,9 @@ class _Ending:
 
     def _end(self, error: ReportError) -> None:
         """Make the report of a failed command, print it with --json, and tell others."""
-        call = current[0] if current else Invocation(self._command(), Options())
+        if not current:
+            current.append(Invocation(self._command(), Options(metrics=self._metrics())))
+        call = current[0]
         outcome: Outcome = "usage" if self.exit == 2 else "fault"
         report = Report(
             command=call.command,
@@ -192,6 +195,15 @@ class _Ending:
     def _command(self) -> str:
         words = [word for word in self._arguments if not word.startswith("-")]
         return words[0] if words else ""
+
+    def _metrics(self) -> Path | None:
+        """Return the file of --metrics as typed: the parser may have refused another option."""
+        given = ""
+        for word, following in pairwise([*self._arguments, ""]):
+            name, equals, value = word.partition("=")
+            if name == "--metrics":
+                given = value if equals else following
+        return Path(given) if given else None
 
 
 def _log() -> Path | None:

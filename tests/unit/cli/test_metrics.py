@@ -99,6 +99,31 @@ def test_a_command_that_fails_is_a_metric_too(tmp_path):
     assert samples(path)["strandline_run_exit_code", None] == 2
 
 
+@pytest.mark.parametrize(
+    "given",
+    [("--metrics", "m.prom"), ("--metrics=m.prom",), ("--metrics", "first.prom", "--metrics", "m.prom")],
+    ids=" ".join,
+)
+def test_a_call_that_the_parser_refuses_is_a_metric_too(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    assert main(["status", "--chek", *given]) == 2
+    assert samples(tmp_path / "m.prom")["strandline_run_exit_code", None] == 2
+    assert 'command="status"' in (tmp_path / "m.prom").read_text()
+    assert os.listdir() == ["m.prom"]
+
+
+@pytest.mark.parametrize(
+    "given", [("--metrics",), ("--metrics=",), ("--metrics", ""), ("--", "--metrics", "m")]
+)
+def test_a_call_that_the_parser_refuses_without_a_file_for_metrics_writes_none(
+    tmp_path, monkeypatch, capsys, given
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["status", "--chek", *given]) == 2
+    assert "warning" not in capsys.readouterr().err
+    assert os.listdir() == []
+
+
 def test_a_link_is_replaced_and_its_target_stays(lake, tmp_path):
     (tmp_path / "target").write_text("mine")
     (tmp_path / "m.prom").symlink_to(tmp_path / "target")

@@ -71,6 +71,7 @@ def test_budgets_are_charged_joined_and_refused(lake):
     refused("ATTESTATION_REFUSED", CONTEXT, U, 1, signer=lambda body: attests(body, K2))
     refused("NO_SIGNER", CONTEXT, U, 1, signer=None)
     refused("NOT_A_MEMBER", CONTEXT, Namespace("authority", bytes(16)), 1)
+    refused("PARTY_SELF", CONTEXT, V, 1)
     refused("UNKNOWN_CONTEXT", Namespace("context", bytes(16)), U, 1)
     refused("AUTHORITY_UNKNOWN", CONTEXT, V, 1, authority=U)
     for wanted, code in (((15, 6, 0), "SPENT_DECREASE"), ((15, 7, 1), "UNKNOWN_EPOCH")):

@@ -132,7 +132,8 @@ class JournalEffects:
     def get_flow_budget(self, context: Namespace, peer: Namespace) -> FlowBudget:
         """Return the budget of the authority to a peer, at the epoch of its tip; the limit is the effective one.
 
-        Raises: NoSigner (no authority was given), UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+        Raises: NoSigner (no authority was given), PartySelf, UnknownContext, NotAMember, AuthorityUnknown,
+            CarryDamaged.
         """
         return self._budget(self._store(self._context), context, peer).read().budget
 
@@ -143,7 +144,8 @@ class JournalEffects:
 
         A repeat with an equal `request_id` finds its charge. Between lakes a limit cannot hold: they find out later.
         Raises: ValueError (the cost is no 32-bit number), BudgetExceeded, ChainFull, ConcurrentUpdate, SlotsTaken,
-            NoSigner, StaleState, AttestationRefused, UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+            NoSigner, StaleState, AttestationRefused, PartySelf, UnknownContext, NotAMember, AuthorityUnknown,
+            CarryDamaged.
         """
         self._check_signer()
 

@@ -55,6 +55,7 @@ def test_wrong_arguments_are_refused():
     refused(lambda: DeviceLog.found(A, "a", [public_key(A)]))
     refused(lambda: DeviceLog.found(A, "a", [public_key(B)] * 2))
     refused(lambda: first.append(b"", -1))
+    refused(lambda: first.append(b"", 1.5))
     refused(lambda: first.append(bytes(262_145), 0))
     refused(lambda: first.add_log(b"short", 0))
     refused(lambda: first.remove_log(second.key, 0, last=founder.record_id))
@@ -63,6 +64,20 @@ def test_wrong_arguments_are_refused():
     refused(lambda: DeviceLog.join(C, "c", first.entries(), first.group, 0))
     refused(lambda: DeviceLog.join(C, "c", first.entries(), bytes(32), 0))
     assert len(first.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("seq", 0, 2**53 - 1), ("lamport", -1, 2**53 - 1), ("utc", 0, 253_402_300_799_999)],
+)
+def test_only_numbers_that_a_reader_takes_are_signed(name, least, most):
+    given = {"group": bytes(32), "seq": 1, "lamport": 1, "utc": 1, "prev": bytes(32)}
+    assert getattr(sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: least})), name) == least
+    greatest = sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: most}))
+    assert read_entry(write_entry(greatest)) == greatest
+    for bad in (least - 1, most + 1, 1.0, 1.5, True, "1", None):
+        with pytest.raises(ValueError, match=name):
+            sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: bad}))
 
 
 def test_a_key_is_admitted_and_joins_only_once():

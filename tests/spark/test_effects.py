@@ -50,6 +50,8 @@ def lake(new_lake):
     effects(made, V).persist_journal(Journal(V, [other_authority()]))
     report = effects(made).persist_journal(Journal(CONTEXT, [GENESIS, LIMIT]))
     assert (report.command, report.counts["new"]) == ("effects", 2)
+    # The bytes are in Spark: a task on another machine could not open a path of the driver.
+    assert {*made.rows("aura_fact", "source")} == {("persist_journal",)}
     return made
 
 
@@ -137,6 +139,7 @@ def test_journals_are_read_merged_refined_and_written(lake):
     assert (found.journal, found.caps[V_ID].actions) == (refined, frozenset(["send"]))
     assert found.version > target.version
     assert ours.persist_journal(refined).counts["new"] == 0
+    assert ours.persist_journal(Journal(CONTEXT)).counts["read"] == 0
     with pytest.raises(NamespaceMismatch):
         ours.persist_journal(Journal(U, facts().values()))
     assert effects(lake, V).get_journal().journal.facts == (other_authority(),)

@@ -92,6 +92,10 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
     theirs = (
         write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference) + asked}) / "theirs.jsonl"
     )
+    with pytest.raises(KilledError):
+        lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl", faults=killed_at("sync.manifest"))
+    assert not (tmp_path / "answers.jsonl").exists()
+    assert (tmp_path / "answers.jsonl.manifest.json").is_file()
     answered = lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl")
     told = reference.answers(theirs.read_bytes())
     assert (tmp_path / "answers.jsonl").read_bytes() == b"".join(frame + b"\n" for frame in told.frames)

@@ -146,7 +146,7 @@ class Lake:
             sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
         )
 
-    def answer(self, options, requests: Path, out: Path):
+    def answer(self, options, requests: Path, out: Path, *, faults: Faults | None = None):
         from strandline.dialects import dialect
         from strandline.pipelines import sync_journals
 
@@ -154,7 +154,7 @@ class Lake:
 
         request = sync_journals.AnswerRequest(options, requests, out)
         return printable(
-            sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
+            sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync", faults))
         )
 
     def export(

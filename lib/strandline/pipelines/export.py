@@ -24,8 +24,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.as_of import TablesAsOf, versions_read
-from strandline.tables.manifests import check_manifest_free, check_name, write_manifest_of
-from strandline.tables.newfile import NewFile, check_free
+from strandline.tables.manifests import check_new, write_manifest_of
+from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import write_contents
 from strandline.tables.prunings import PRUNED
 from strandline.tables.run_order import run_order
@@ -52,9 +52,7 @@ class ExportRequest:
 
     def __post_init__(self) -> None:
         """Check that the file does not exist, and that its manifest replaces none but its own."""
-        check_free(self.out)
-        check_name(self.out)
-        check_manifest_free(self.out)
+        check_new(self.out)
 
 
 def run(

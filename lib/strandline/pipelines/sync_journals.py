@@ -20,7 +20,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.manifests import write_manifest_of
+from strandline.tables.manifests import check_new, write_manifest_of
+from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import write_lines
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -58,8 +59,9 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     members: dict[str, object] = {"stopped": stopped}
     if request.requests is not None:
         context.progress.stage("writing requests")
-        asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
-        members["requests_file"] = str(asked.path)
+        with NewFile(request.requests) as file:
+            counts["requests"] = write_lines(writer.requests(options, store), file)
+            members["requests_file"] = str(file.publish().path)
     result = RunResult(
         outcome="found" if stopped else "ok", dialect=dialect.info.name, counts=counts, namespaces=done.namespaces,
         written=written, members=members,
@@ -69,25 +71,35 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """The options as parsed by the dialect, the file of requests, and the file for answers."""
+    """The options as parsed by the dialect, the file of requests, and the file for answers.
+
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
+    """
 
     options: object
     requests: Path
     out: Path
 
+    def __post_init__(self) -> None:
+        """Check that the file does not exist, and that its manifest replaces none but its own."""
+        check_new(self.out)
+
 
 def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context: RunContext) -> Report:
     """Answer the requests of a file from local journals, in its order. No table changes.
 
+    The manifest appears right before the file, as in `export`.
     Raises: UsageError and FaultError as `lake.check_there`, FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
     writer = writer_of(dialect, request.options)
-    with SparkJobs(context.progress) as jobs:
+    with NewFile(request.out) as file, SparkJobs(context.progress) as jobs:
         found = writer.answers(request.options, store, jobs, str(request.requests))
         context.progress.stage("writing answers")
-        written, answered = write_lines(found.frames, request.out)
-        write_manifest_of(written, dialect=dialect.info.name, records=found.counts["lines"])
+        answered = write_lines(found.frames, file)
+        write_manifest_of(file.written(), dialect=dialect.info.name, records=found.counts["lines"])
+        context.faults.reach("sync.manifest")
+        written = file.publish()
     counts: Mapping[str, int] = {"answered": answered, **found.counts}
     members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
     return context.report(store.location.describe(), counts=counts, members=members)

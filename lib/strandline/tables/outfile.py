@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pyspark.sql import DataFrame
 
-from strandline.tables.newfile import NewFile, WrittenFile
+from strandline.tables.newfile import NewFile
 
 
-def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
-    """Write the column `line` of rows, in their order, each ended by LF; return the file and its number of lines.
+def write_lines(rows: DataFrame, file: NewFile) -> int:
+    """Write the column `line` of rows, in their order, each ended by LF; return the number of lines.
 
     The driver holds one partition at a time.
 
@@ -18,11 +16,10 @@ def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
         FaultError: OUT_NOT_WRITABLE.
     """
     lines = 0
-    with NewFile(path) as file:
-        for row in rows.select("line").toLocalIterator():
-            file.write(row["line"].encode("utf-8") + b"\n")
-            lines += 1
-        return file.publish(), lines
+    for row in rows.select("line").toLocalIterator():
+        file.write(row["line"].encode("utf-8") + b"\n")
+        lines += 1
+    return lines
 
 
 def write_contents(rows: DataFrame, file: NewFile, separator: bytes) -> int:

@@ -144,11 +144,13 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
         if option not in {each.name for each in infos()[name].run_options}:
             raise _needs_from(f"--{option}")
     options = parsed[name]
+    asked = None
+    if answer is not None and out is not None:
+        asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
     with call.progress() as progress:
-        writes = answer is None
+        writes = asked is None
         store, context = call.store(makes=writes, writes=writes), call.context(progress)
-        if answer is not None and out is not None:
-            asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
+        if asked is not None:
             report = sync_journals.answer(store, dialect_named(name), asked, context)
         else:
             request = sync_journals.SyncRequest(

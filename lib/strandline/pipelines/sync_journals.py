@@ -20,9 +20,9 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.manifests import check_new, write_manifest_of
+from strandline.tables.manifests import check_new
 from strandline.tables.newfile import NewFile
-from strandline.tables.outfile import write_lines
+from strandline.tables.outfile import publish_with_manifest, write_lines
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
@@ -89,7 +89,8 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     """Answer the requests of a file from local journals, in its order. No table changes.
 
     The manifest appears right before the file, as in `export`.
-    Raises: UsageError and FaultError as `lake.check_there`, FaultError OUT_NOT_WRITABLE.
+    Raises: UsageError and FaultError as `lake.check_there`; UsageError OUT_EXISTS (a file appeared meanwhile);
+        FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
     writer = writer_of(dialect, request.options)
@@ -97,9 +98,10 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
         found = writer.answers(request.options, store, jobs, str(request.requests))
         context.progress.stage("writing answers")
         answered = write_lines(found.frames, file)
-        write_manifest_of(file.written(), dialect=dialect.info.name, records=found.counts["lines"])
-        context.faults.reach("sync.manifest")
-        written = file.publish()
+        written, _ = publish_with_manifest(
+            file, lambda: context.faults.reach("sync.manifest"),
+            dialect=dialect.info.name, records=found.counts["lines"],
+        )  # fmt: skip
     counts: Mapping[str, int] = {"answered": answered, **found.counts}
     members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
     return context.report(store.location.describe(), counts=counts, members=members)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp.author import MAX_ANSWER_LINES, answer, answers, append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import (
     MAX_FRAME_BYTES,
@@ -79,6 +80,13 @@ def test_a_request_file_is_answered_in_its_order_and_the_rest_is_told_by_name():
     assert list(found.refused.items()) == sorted([(stranger, 2), ("a", 1)])
     assert (found.not_found, found.resources) == ((asked("0" * 64),), 1)
     assert [each.line for each in found.malformed] == [9]
+
+
+def test_an_untrusted_name_is_told_in_part():
+    names = ("x" * 10**6, "x" * (10**6 + 1), "x" * 200)
+    found = answers([asked(to=name) for name in names], TRUNKS)
+    assert found.refused == {"x" * 200: 1, shown("x" * 10**6): 2}
+    assert max(map(len, found.refused)) < 220
 
 
 def test_requests_for_the_same_lines_get_one_frame_in_the_place_of_the_first():

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec import Request, batch
 from strandline.dialects.sdmp.types import JournalRequest, MalformedRequest, ResourceRequest
 
@@ -16,8 +17,8 @@ class Answers:
     """The result of answering a request file.
 
     `frames` are the answers in the order of their first requests, each without LF. `not_found` are requests whose
-    `since` names no line of the journal. `refused` counts journal requests to nodes that are not local, by node,
-    sorted by node. `resources` counts requests for resources, which are ignored.
+    `since` names no line of the journal. `refused` counts journal requests to nodes that are not local, by node
+    as evidence shows it, sorted by node. `resources` counts requests for resources, which are ignored.
     """
 
     frames: tuple[bytes, ...]
@@ -64,7 +65,8 @@ def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str,
         elif isinstance(request, ResourceRequest):
             resources += 1
         elif request.to not in trunks:
-            refused[request.to] = refused.get(request.to, 0) + 1
+            name = shown(request.to)
+            refused[name] = refused.get(name, 0) + 1
         else:
             asked = request.to, request.since, min(request.limit, MAX_ANSWER_LINES)
             if asked not in is_found:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.journals import WritesJournals, journal_writer
+from strandline.dialect_api.journals import ANSWER_LINES, WritesJournals, journal_writer
 from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
@@ -73,12 +73,14 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
 class AnswerRequest:
     """The options as parsed by the dialect, the file of requests, and the file for answers.
 
+    All answers together have at most `most_lines` lines.
     Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
     """
 
     options: object
     requests: Path
     out: Path
+    most_lines: int = ANSWER_LINES
 
     def __post_init__(self) -> None:
         """Check that the file does not exist, and that its manifest replaces none but its own."""
@@ -95,7 +97,7 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     lake.check_there(store)
     writer = writer_of(dialect, request.options)
     with NewFile(request.out) as file, SparkJobs(context.progress) as jobs:
-        found = writer.answers(request.options, store, jobs, str(request.requests))
+        found = writer.answers(request.options, store, jobs, str(request.requests), request.most_lines)
         context.progress.stage("writing answers")
         answered = write_lines(found.frames, file)
         written, _ = publish_with_manifest(
@@ -103,7 +105,10 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
             dialect=dialect.info.name, records=found.counts["lines"],
         )  # fmt: skip
     counts: Mapping[str, int] = {"answered": answered, **found.counts}
-    members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
+    members = {
+        "refused_nodes": dict(found.refused), "refused_past_limit": found.past_limit,
+        "answers_file": str(written.path),
+    }  # fmt: skip
     return context.report(store.location.describe(), counts=counts, members=members)
 
 

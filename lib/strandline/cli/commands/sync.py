@@ -150,7 +150,9 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     options = parsed[name]
     asked = None
     if answer is not None and out is not None:
-        asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
+        asked = sync_journals.AnswerRequest(
+            options, answer.absolute(), out.absolute(), call.settings.limits.answer_lines
+        )
     with call.progress() as progress:
         writes = asked is None
         store, context = call.store(makes=writes, writes=writes), call.context(progress)

@@ -124,9 +124,11 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         """Return the requests of local nodes to peers, for lines and resources."""
         return exchange.requests(options, tables)
 
-    def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+    def answers(
+        self, options: object, tables: Tables, jobs: Jobs, path: str, most_lines: int
+    ) -> FoundAnswers:
         """Answer the requests in a file from the journals of local nodes."""
-        return exchange.answers(options, tables, jobs, path)
+        return exchange.answers(options, tables, jobs, path, most_lines)
 
 
 def _node(namespace: str) -> str:

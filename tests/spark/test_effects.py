@@ -50,6 +50,8 @@ def lake(new_lake):
     effects(made, V).persist_journal(Journal(V, [other_authority()]))
     report = effects(made).persist_journal(Journal(CONTEXT, [GENESIS, LIMIT]))
     assert (report.command, report.counts["new"]) == ("effects", 2)
+    # The bytes are in Spark: a task on another machine could not open a path of the driver.
+    assert {*made.rows("aura_fact", "source")} == {("persist_journal",)}
     return made
 
 
@@ -71,6 +73,7 @@ def test_budgets_are_charged_joined_and_refused(lake):
     refused("ATTESTATION_REFUSED", CONTEXT, U, 1, signer=lambda body: attests(body, K2))
     refused("NO_SIGNER", CONTEXT, U, 1, signer=None)
     refused("NOT_A_MEMBER", CONTEXT, Namespace("authority", bytes(16)), 1)
+    refused("PARTY_SELF", CONTEXT, V, 1)
     refused("UNKNOWN_CONTEXT", Namespace("context", bytes(16)), U, 1)
     refused("AUTHORITY_UNKNOWN", CONTEXT, V, 1, authority=U)
     for wanted, code in (((15, 6, 0), "SPENT_DECREASE"), ((15, 7, 1), "UNKNOWN_EPOCH")):
@@ -136,6 +139,7 @@ def test_journals_are_read_merged_refined_and_written(lake):
     assert (found.journal, found.caps[V_ID].actions) == (refined, frozenset(["send"]))
     assert found.version > target.version
     assert ours.persist_journal(refined).counts["new"] == 0
+    assert ours.persist_journal(Journal(CONTEXT)).counts["read"] == 0
     with pytest.raises(NamespaceMismatch):
         ours.persist_journal(Journal(U, facts().values()))
     assert effects(lake, V).get_journal().journal.facts == (other_authority(),)

@@ -521,8 +521,10 @@ def chain_of_lines(node, count, resource="f" * 64):
 
 def assert_archived(folder, texts):
     """The files are the journals, and the manifest tells of each."""
-    assert {path.stem: path.read_bytes() for path in folder.glob("*.journal")} == texts
-    told = [json.loads(each) for each in (folder / "manifest.jsonl").read_text().splitlines()]
+    assert {path.name: path.read_bytes() for path in folder.glob("*.journal")} == {
+        f"node-{node}.journal": text for node, text in texts.items()
+    }
+    told = [json.loads(each) for each in (folder / "_manifest.jsonl").read_text().splitlines()]
     assert told == [
         {
             "namespace": f"node:{node}", "lines": text.count(b"\n") + 1, "bytes": len(text),

@@ -92,6 +92,10 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
     theirs = (
         write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference) + asked}) / "theirs.jsonl"
     )
+    with pytest.raises(KilledError):
+        lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl", faults=killed_at("sync.manifest"))
+    assert not (tmp_path / "answers.jsonl").exists()
+    assert (tmp_path / "answers.jsonl.manifest.json").is_file()
     answered = lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl")
     told = reference.answers(theirs.read_bytes())
     assert (tmp_path / "answers.jsonl").read_bytes() == b"".join(frame + b"\n" for frame in told.frames)
@@ -101,6 +105,16 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
     }  # fmt: skip
     assert answered.members["refused_nodes"]["../../x"] == 2
     assert answered.counts["refused"] == sum(told.refused.values())
+    assert (answered.members["refused_past_limit"], told.past_limit) == (0, ())
+
+    most = answered.counts["lines"] // 2
+    answered = lake.answer(own_run(own), theirs, tmp_path / "few.jsonl", most_lines=most)
+    told = reference.answers(theirs.read_bytes(), most)
+    assert (tmp_path / "few.jsonl").read_bytes() == b"".join(frame + b"\n" for frame in told.frames)
+    assert 0 < answered.counts["lines"] <= most
+    assert answered.counts["not_found"] == len(told.not_found)
+    assert answered.members["refused_past_limit"] == len(told.past_limit) > 0
+    assert answered.counts["refused"] == sum(told.refused.values()) + len(told.past_limit)
 
 
 def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_path):

@@ -142,6 +142,8 @@ def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):
             sql.run(store, sql.SqlRequest(query), lake.context(store, "sql"))
         assert caught.value.next
         assert "\n" not in caught.value.message
+    with pytest.raises(UsageError, match="several columns have the name n"):
+        sql.run(store, sql.SqlRequest("SELECT 1 AS n, 2 AS n", "json"), lake.context(store, "sql"))
     shown = sql.SqlRequest(f"SELECT make_valid_utf8({no_utf8}), hex({no_utf8})")
     assert sql.run(store, shown, lake.context(store, "sql")).members["rows"] == [["\ufffd", "FF"]]
 

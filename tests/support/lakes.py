@@ -146,15 +146,17 @@ class Lake:
             sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
         )
 
-    def answer(self, options, requests: Path, out: Path):
+    def answer(
+        self, options, requests: Path, out: Path, *, most_lines: int = 1_000_000, faults: Faults | None = None
+    ):
         from strandline.dialects import dialect
         from strandline.pipelines import sync_journals
 
         store = self.store()
 
-        request = sync_journals.AnswerRequest(options, requests, out)
+        request = sync_journals.AnswerRequest(options, requests, out, most_lines)
         return printable(
-            sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
+            sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync", faults))
         )
 
     def export(

@@ -127,10 +127,10 @@ class OwnLake(ReferenceLake):
         ]
         return render_requests(asked)
 
-    def answers(self, request_file: bytes) -> author.Answers:
+    def answers(self, request_file: bytes, most_lines: int = 1_000_000) -> author.Answers:
         """What this lake answers to a request file."""
         trunks = {node: [link.raw for link in self.tree(node).trunk()] for node in self.own}
-        return author.answers(parse_requests(request_file), trunks)
+        return author.answers(parse_requests(request_file), trunks, most_lines)
 
     def _journals(self) -> dict[str, dict[bytes, Line]]:
         return {node: self._accepted(node) for node in self.nodes}

@@ -1,4 +1,7 @@
-"""Sends the start and the end of a run to OpenLineage, if its client's variable OPENLINEAGE_URL is set."""
+"""Sends the start and the end of a run to OpenLineage, if its client's variable OPENLINEAGE_URL is set.
+
+The client's files of configuration are not read: one in the working folder could send the events elsewhere.
+"""
 
 import os
 import uuid
@@ -8,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from strandline.kernels.object_stores import BY_SCHEME
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
 
 URL: Final = "OPENLINEAGE_URL"
 NAMESPACE: Final = "OPENLINEAGE_NAMESPACE"
+ENDPOINT: Final = "OPENLINEAGE_ENDPOINT"
+API_KEY: Final = "OPENLINEAGE_API_KEY"
+DISABLED: Final = "OPENLINEAGE_DISABLED"
 COMMANDS: Final = ("ingest", "stream", "reduce", "sync", "export", "maintain")
 """The commands that move data: no others are told."""
 _RUNS: Final = uuid.UUID("5e2b0f5c-6c1d-5f0e-9a53-7f6d0a0d6a11")
@@ -30,7 +37,8 @@ class Lineage:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._namespace = environ.get(NAMESPACE) or "strandline"
-        self._is_on = bool(environ.get(URL)) and environ.get("OPENLINEAGE_DISABLED", "").lower() != "true"
+        self._is_on = bool(environ.get(URL)) and environ.get(DISABLED, "").strip().lower() != "true"
+        self._server = _server(environ)
         self._started: str | None = None
         self.warning: str | None = None
 
@@ -84,7 +92,7 @@ class Lineage:
         if not self._is_on:
             return
         try:
-            from openlineage.client import OpenLineageClient
+            from openlineage.client.transport.http import HttpConfig, HttpTransport
 
             from strandline.cli.lineage_events import event
         except ImportError:
@@ -96,10 +104,18 @@ class Lineage:
                 kind, at, uuid.uuid5(_RUNS, f"{call.command}/{call.run_id}"), (self._namespace, name), inputs, outputs,
                 facets or {}, producer=f"urn:strandline:{version('strandline')}",
             )  # fmt: skip
-            OpenLineageClient().emit(sent)
+            HttpTransport(HttpConfig.from_dict(self._server)).emit(sent)
         except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
             # Without its text, which may show the URL with its credentials.
             self._is_on, self.warning = False, f"{URL} cannot be reached ({type(error).__name__})"
+
+
+def _server(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the address of the server and how to log in there, in the words of the client's transport."""
+    server: dict[str, Any] = {"url": environ.get(URL), "endpoint": environ.get(ENDPOINT) or "api/v1/lineage"}
+    if key := environ.get(API_KEY):
+        server["auth"] = {"type": "api_key", "apiKey": key}
+    return server
 
 
 def dataset_of(source: str) -> dict[str, Any]:
@@ -112,5 +128,7 @@ def dataset_of(source: str) -> dict[str, Any]:
     if len(parts.scheme) > 1 and parts.netloc:
         # Without a user and password.
         host = parts.netloc.rpartition("@")[2]
-        return {"namespace": f"{parts.scheme}://{host}", "name": parts.path.strip("/") or "/"}
+        # A key of a store is literal; behind `?` of another address there may be a secret.
+        key = source.partition("://")[2].partition("/")[2] if parts.scheme in BY_SCHEME else parts.path
+        return {"namespace": f"{parts.scheme}://{host}", "name": key.strip("/") or "/"}
     return {"namespace": "file", "name": os.path.abspath(source)}

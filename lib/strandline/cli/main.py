@@ -3,7 +3,9 @@
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(result, Result):
             ending.exit = result.report.exit
             _print(result, ending.as_json)
-            tell_others(result.report)
+            ending.tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
             raise Interrupted(signal.SIGINT)
         else:
@@ -69,13 +71,17 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 def tell_others(report: Report) -> None:
-    """Write the file of --metrics and send the end to OpenLineage; what fails is a warning, the exit code stays."""
+    """Send the end to OpenLineage and write the file of --metrics; what fails is a warning, the exit code stays."""
     if not current:
         return
     call = current[0]
     call.lineage.ended(call, report)
     if call.lineage.warning is not None:
         sys.stderr.write(f"warning: no lineage was sent: {call.lineage.warning}\n")
+    _write_metrics(call, report)
+
+
+def _write_metrics(call: Invocation, report: Report) -> None:
     path = call.options.metrics
     if path is not None:
         from strandline.cli.metrics import write_metrics
@@ -134,6 +140,14 @@ class _Ending:
         )
         return True
 
+    def tell_others(self, report: Report) -> None:
+        """Tell others of `report`, which was printed; a signal meanwhile changes only the exit code and the metrics."""
+        try:
+            tell_others(report)
+        except Interrupted as interrupted:
+            self.exit = interrupted.exit_code
+            _write_metrics(current[0], replace(report, exit=self.exit))
+
     def _print_interrupted(self) -> None:
         error = ReportError(
             "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
@@ -154,7 +168,9 @@ class _Ending:
 
     def _end(self, error: ReportError) -> None:
         """Make the report of a failed command, print it with --json, and tell others."""
-        call = current[0] if current else Invocation(self._command(), Options())
+        if not current:
+            current.append(Invocation(self._command(), Options(metrics=self._metrics())))
+        call = current[0]
         outcome: Outcome = "usage" if self.exit == 2 else "fault"
         report = Report(
             command=call.command,
@@ -174,11 +190,20 @@ class _Ending:
             except OutputLostError as lost:
                 self.exit = lost.exit_code
                 self._tell(lost)
-        tell_others(report)
+        self.tell_others(report)
 
     def _command(self) -> str:
         words = [word for word in self._arguments if not word.startswith("-")]
         return words[0] if words else ""
+
+    def _metrics(self) -> Path | None:
+        """Return the file of --metrics as typed: the parser may have refused another option."""
+        given = ""
+        for word, following in pairwise([*self._arguments, ""]):
+            name, equals, value = word.partition("=")
+            if name == "--metrics":
+                given = value if equals else following
+        return Path(given) if given else None
 
 
 def _log() -> Path | None:

@@ -21,8 +21,9 @@ def write_metrics(path: Path, report: Report) -> str | None:
     try:
         check_replaceable(path)
         write_to_textfile(str(path), registry_of(report, time.time()))
-    except OSError as error:
-        return error.strerror or type(error).__name__
+    except (OSError, ValueError) as error:
+        # A ValueError is the name of a lake that is not UTF-8, or NUL in a path.
+        return getattr(error, "strerror", None) or str(error)
     return None
 
 

@@ -1,5 +1,6 @@
 """Makes text from data safe to show."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -7,6 +8,8 @@ from collections.abc import Sequence
 _LINE_SEPARATORS = frozenset("\u2028\u2029")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _CSV_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NEGATIVE_NUMBER = re.compile(r"-(?:[0-9]+(?:\.[0-9]+)?|inf)")
+"""A decimal, or what JSON has no number for: JSON values have both as text."""
 _HEX_DUMP_WIDTH = 16
 
 
@@ -34,7 +37,7 @@ def _escaped(char: str) -> str:
 def csv_cell(value: object) -> str:
     """Return `value` as the text of a CSV cell that no spreadsheet reads as a formula; null is empty.
 
-    A number is unchanged; a text that starts with one of = + - @ TAB CR gets a ' in front.
+    A number is unchanged, also as text; any other text that starts with one of = + - @ TAB CR gets a ' in front.
     """
     if value is None:
         return ""
@@ -43,7 +46,7 @@ def csv_cell(value: object) -> str:
     if isinstance(value, int | float):
         return str(value)
     text = str(value)
-    return f"'{text}" if text.startswith(_CSV_FORMULA) else text
+    return f"'{text}" if text.startswith(_CSV_FORMULA) and not _NEGATIVE_NUMBER.fullmatch(text) else text
 
 
 def sentence_of(text: str) -> str:

@@ -10,6 +10,8 @@ IntOfJava = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Bytes = Count
 KeptBytes = Annotated[int, Field(ge=1_024, le=2**62)]
 """Bytes stored of a record: more than any valid journal line, so that the head of a long line is never valid."""
+AnswerLines = Annotated[int, Field(ge=50_000, le=2**62)]
+"""At least the lines of one answer, so that the first request of a file always has room."""
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1)]
 _BOUNDS = ("ge", "gt", "le", "pattern")
@@ -31,6 +33,7 @@ class Limits(Section):
     quarantine_raw_bytes: KeptBytes
     quarantine_raw_head: KeptBytes
     walk_entries: Count
+    answer_lines: AnswerLines
 
 
 class Read(Section):

@@ -40,7 +40,7 @@ class Archives(ABC):
 
     @abstractmethod
     def archive_name(self, namespace: str) -> str:
-        """Return the name of the file of a journal: letters, digits, `.`, `-` and `_`."""
+        """Return the name of the file of a journal: a letter, then letters, digits, `.`, `-` and `_`."""
 
     @abstractmethod
     def verify_archived(self, namespace: str, file: BinaryIO) -> ArchivedJournal | None:

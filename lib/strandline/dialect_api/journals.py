@@ -5,10 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import DataFrame
 
 from strandline.dialect_api.ports import Jobs, Tables
+
+ANSWER_LINES: Final = 1_000_000
+"""The usual limit of lines in all answers to one file: `limits.answer_lines` of conf/base.yaml."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,14 @@ class FoundAnswers:
     """Answers to a file of requests: `frames` has `line`, in the order of the requests.
 
     `counts` has `lines` (of journals, in all answers) and the numbers of the other requests; `refused` counts requests
-    to names that are not local nodes, by name.
+    to names that are not local nodes, by name; `past_limit` is the number of requests that were refused because the
+    answers would have had too many lines.
     """
 
     frames: DataFrame
     counts: Mapping[str, int]
     refused: Mapping[str, int]
+    past_limit: int
 
 
 class WritesJournals(ABC):
@@ -82,8 +88,10 @@ class WritesJournals(ABC):
         """Return what local nodes ask of their peers, from the tables of peers.  Gives: line."""
 
     @abstractmethod
-    def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
-        """Answer the requests in the file `path`."""
+    def answers(
+        self, options: object, tables: Tables, jobs: Jobs, path: str, most_lines: int
+    ) -> FoundAnswers:
+        """Answer the requests in the file `path`, with at most so many lines together."""
 
 
 def journal_writer(dialect: object, options: object | None) -> WritesJournals | None:

@@ -6,6 +6,7 @@ from strandline.effects.errors import (
     CarryDamaged,
     NoSigner,
     NotAMember,
+    PartySelf,
     StaleState,
     UnknownContext,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "LakeJournal",
     "NoSigner",
     "NotAMember",
+    "PartySelf",
     "StaleState",
     "UnknownContext",
 ]

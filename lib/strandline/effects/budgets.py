@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.merge import SLOT
 from strandline.core.errors import FaultError
 from strandline.core.ids import bucket_of
+from strandline.core.verdict import reasons_of
 from strandline.dialects.aura.author import relational
 from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, WriteConflict
 from strandline.dialects.aura.codec import ShapeRefused, encode, stored_fact
@@ -20,12 +21,13 @@ from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import Fact, Namespace
-from strandline.dialects.aura.verify import KnownState, State, judge_attested
+from strandline.dialects.aura.verify import KnownState, State, judge_attested, rule_findings
 from strandline.effects.errors import (
     AttestationRefused,
     CarryDamaged,
     NoSigner,
     NotAMember,
+    PartySelf,
     StaleState,
     UnknownContext,
 )
@@ -69,8 +71,10 @@ class DeltaBudget:
         """Return the budget at the newest version, in the epoch of the authority's tip.
 
         Charges that `gc` pruned count by what they add up to; their requests and orders are forgotten.
-        Raises: UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+        Raises: PartySelf, UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
         """
+        if self._authority == self._peer:
+            raise PartySelf(self._authority)
         version = self._store.version(FACTS)
         retained = retained_facts(self._facts(self._context, version), self._store, self._jobs)
         retained = retained.where(F.col("namespace") == self._context.text)
@@ -106,7 +110,7 @@ class DeltaBudget:
         )
 
     def signed(self, fact: Fact) -> Fact:
-        """Return a fact with the attestation of the authority, which was verified as `ingest` does.
+        """Return a fact with the attestation of the authority; both were verified as `ingest` does.
 
         Raises: NoSigner, StaleState, AttestationRefused.
         """
@@ -122,6 +126,8 @@ class DeltaBudget:
         [attestation] = signed.attest
         if attestation.commitment != self._state.commitment:
             raise StaleState(self._state.commitment, attestation.commitment)
+        if broken := rule_findings(signed):
+            raise AttestationRefused(reasons_of(broken))
         state = KnownState(self._state.epoch, self._state.key.group_key)
         verdict = judge_attested(signed, {(self._authority.id, self._state.commitment): state}, self._genesis)
         if verdict.status != "accepted":

@@ -39,6 +39,17 @@ class NotAMember(UsageError):  # noqa: N818 - the product's own word
         )
 
 
+class PartySelf(UsageError):  # noqa: N818 - the product's own word
+    """Both parties of a budget are one authority."""
+
+    def __init__(self, authority: Namespace) -> None:
+        super().__init__(
+            "PARTY_SELF",
+            f"{authority.text} has no budget to itself, so nothing was written.",
+            "Name another member of the context as the peer.",
+        )
+
+
 class CarryDamaged(FaultError):  # noqa: N818 - the product's own word
     """What stands for pruned records of a context or an authority cannot be read."""
 

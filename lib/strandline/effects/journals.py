@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from strandline.cli.invocation import Invocation, Options
@@ -33,8 +31,8 @@ from strandline.pipelines import ingest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.commits import Retry
+from strandline.tables.contents import Contents
 from strandline.tables.location import Location
-from strandline.tables.newfile import NewFile
 from strandline.tables.store import TableStore
 
 if TYPE_CHECKING:
@@ -120,19 +118,15 @@ class JournalEffects:
         store = TableStore(
             self._spark, self._location, Retry(self._call.settings.merge), run_id=context.run_id
         )
-        with tempfile.TemporaryDirectory(prefix="strandline-effects-") as folder:
-            path = Path(folder, f"{context.run_id}.cbor")
-            with NewFile(path) as file:
-                for fact in journal.facts:
-                    file.write(fact.cbor)
-                file.publish()
-            request = ingest.IngestRequest((str(path),))
-            return ingest.run(store, dialect(DIALECT), request, self._call.settings, context)
+        contents = Contents("persist_journal", "cbor", [fact.cbor for fact in journal.facts])
+        request = ingest.IngestRequest(contents=contents)
+        return ingest.run(store, dialect(DIALECT), request, self._call.settings, context)
 
     def get_flow_budget(self, context: Namespace, peer: Namespace) -> FlowBudget:
         """Return the budget of the authority to a peer, at the epoch of its tip; the limit is the effective one.
 
-        Raises: NoSigner (no authority was given), UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+        Raises: NoSigner (no authority was given), PartySelf, UnknownContext, NotAMember, AuthorityUnknown,
+            CarryDamaged.
         """
         return self._budget(self._store(self._context), context, peer).read().budget
 
@@ -143,7 +137,8 @@ class JournalEffects:
 
         A repeat with an equal `request_id` finds its charge. Between lakes a limit cannot hold: they find out later.
         Raises: ValueError (the cost is no 32-bit number), BudgetExceeded, ChainFull, ConcurrentUpdate, SlotsTaken,
-            NoSigner, StaleState, AttestationRefused, UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+            NoSigner, StaleState, AttestationRefused, PartySelf, UnknownContext, NotAMember, AuthorityUnknown,
+            CarryDamaged.
         """
         self._check_signer()
 

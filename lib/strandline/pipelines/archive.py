@@ -20,7 +20,8 @@ from strandline.tables.as_of import TablesAsOf
 from strandline.tables.newfile import NewFile, WrittenFile
 from strandline.tables.store import TableStore
 
-MANIFEST: Final = "manifest.jsonl"
+MANIFEST: Final = "_manifest.jsonl"
+"""A hidden name: `ingest` of the folder reads the journals alone."""
 BLOCK_BYTES: Final = 1024 * 1024
 
 

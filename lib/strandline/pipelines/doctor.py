@@ -146,7 +146,7 @@ def _lake(location: Location) -> Check:
 
 def _writable(name: str, folder: Path, option: str) -> Check:
     """Write and remove a file in the nearest existing parent folder. A check creates no folder."""
-    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    there = next(parent for parent in (folder, *folder.parents) if _is_seen(parent))
     next_step = f"give write access to {there}, or name another folder with {option}"
     if not there.is_dir():
         return Check(name, False, f"{there} is a file", next_step)
@@ -158,6 +158,14 @@ def _writable(name: str, folder: Path, option: str) -> Check:
     except OSError as error:
         return Check(name, False, f"{there}: {error.strerror}", next_step)
     return Check(name, True, f"{folder}, {shutil.disk_usage(there).free // 2**20:,} MiB free")
+
+
+def _is_seen(path: Path) -> bool:
+    """Return whether `path` exists, and no folder above it keeps this user out."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
 
 
 def _table(settings: Settings, session: Callable[[], "SparkSession"], context: RunContext) -> Check:

@@ -24,9 +24,9 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.as_of import TablesAsOf, versions_read
-from strandline.tables.manifests import check_manifest_free, check_name, write_manifest_of
-from strandline.tables.newfile import NewFile, check_free
-from strandline.tables.outfile import write_contents
+from strandline.tables.manifests import check_new
+from strandline.tables.newfile import NewFile
+from strandline.tables.outfile import publish_with_manifest, write_contents
 from strandline.tables.prunings import PRUNED
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
@@ -52,9 +52,7 @@ class ExportRequest:
 
     def __post_init__(self) -> None:
         """Check that the file does not exist, and that its manifest replaces none but its own."""
-        check_free(self.out)
-        check_name(self.out)
-        check_manifest_free(self.out)
+        check_new(self.out)
 
 
 def run(
@@ -69,7 +67,7 @@ def run(
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
         NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME, FORMAT_UNKNOWN; RUN_UNKNOWN, RUN_READ_NOTHING,
-        VERSION_VACUUMED. FaultError OUT_NOT_WRITABLE.
+        VERSION_VACUUMED; OUT_EXISTS (a file appeared meanwhile). FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
     context.progress.stage("reading versions")
@@ -99,9 +97,10 @@ def run(
         file.write(found.head)
         records = write_contents(found.rows, file, found.separator)
         file.write(found.tail)
-        manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
-        context.faults.reach("export.manifest")
-        written = file.publish()
+        written, manifest = publish_with_manifest(
+            file, lambda: context.faults.reach("export.manifest"),
+            dialect=name, records=records, namespaces=heads,
+        )  # fmt: skip
     read = {table: versions[table] for table in dialect.info.ingest_tables}
     return context.report(
         store.location.describe(),

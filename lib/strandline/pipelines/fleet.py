@@ -158,12 +158,13 @@ def _node(row: "Row") -> dict[str, Any]:
 
 
 def since(lake: "ReadLake", before: Before, tally: Counter[str]) -> dict[str, Any]:
-    """Return what was written after the earlier report began, and the namespaces by health then and now."""
+    """Return what runs did that ended after the earlier report began, and the namespaces by health then and now."""
     after = f"CAST('{before.made_at:%Y-%m-%d %H:%M:%S.%f}+00:00' AS TIMESTAMP)"
     [runs], [states], [held] = (
-        lake.query(text.replace("{after}", after), (table,))
-        for text, table in (
-            (sql.RUNS_SINCE, "run"), (sql.STATES_SINCE, "namespace_state"), (sql.HELD_SINCE, "quarantine"),
+        lake.query(text.replace("{after}", after), tables)
+        for text, tables in (
+            (sql.RUNS_SINCE, ("run",)), (sql.STATES_SINCE, ("namespace_state",)),
+            (sql.HELD_SINCE, ("quarantine", "run")),
         )
     )  # fmt: skip
     changed = lake.query(sql.CHANGED_SINCE.replace("{after}", after), ("namespace_state",))

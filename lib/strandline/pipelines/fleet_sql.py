@@ -60,17 +60,23 @@ FROM run
 ORDER BY started_at DESC, run_id
 LIMIT 10
 """
+# As a decimal: an interval cannot be read from a number with an exponent.
+_SECONDS: Final = "CAST(CAST(seconds AS DECIMAL(18, 3)) AS STRING)"
+# A run writes its row when it ends, so one that was under way during the earlier report is new.
+_ENDED_SINCE: Final = f"started_at + CAST(concat({_SECONDS}, ' seconds') AS INTERVAL) >= {{after}}"
 RUNS_SINCE: Final = f"""
 SELECT
   count(*) AS runs,
   CAST(sum(CASE WHEN {_READING} THEN {_ACCEPTED} ELSE 0 END) AS BIGINT) AS accepted
 FROM run
-WHERE started_at >= {{after}}
+WHERE {_ENDED_SINCE}
 """
 STATES_SINCE: Final = "SELECT count(*) AS namespaces FROM namespace_state WHERE reduced_at >= {after}"
-HELD_SINCE: Final = (
-    "SELECT count(*) AS records FROM quarantine WHERE scope = 'record' AND first_seen >= {after}"
-)
+HELD_SINCE: Final = f"""
+SELECT count(*) AS records
+FROM quarantine
+WHERE scope = 'record' AND first_run IN (SELECT run_id FROM run WHERE {_ENDED_SINCE})
+"""
 CHANGED_SINCE: Final = """
 SELECT namespace, record_count, reduced_at
 FROM namespace_state

@@ -29,7 +29,7 @@ from strandline.pipelines.runs import RunResult, fault_error, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.beside import KnownManifests
-from strandline.tables.contents import ContentScan
+from strandline.tables.contents import Contents, ContentScan
 from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
@@ -46,7 +46,8 @@ class IngestRequest:
 
     `format` overrides the format by name; links must stay in the folder `within`; `drop_rejected_before` is in UTC.
     `options` is the result of the dialect's `parse_options`, or None. Instead of sources, `listed` are objects of a
-    store with their bytes, and `messages` are messages of a topic. `known` are manifests that earlier batches read.
+    store with their bytes, `messages` those of a topic, and `contents` are records that the driver holds. `known`
+    are manifests that earlier batches read.
     """
 
     sources: tuple[str, ...] = ()
@@ -61,7 +62,13 @@ class IngestRequest:
     drop_rejected_before: datetime | None = None
     options: object | None = None
     messages: Messages | None = None
+    contents: Contents | None = None
     known: KnownManifests | None = None
+
+    @property
+    def as_rows(self) -> Messages | Contents | None:
+        """The input that reaches the tasks as rows, not as files."""
+        return self.messages or self.contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +112,8 @@ def run(
     selection, manifests = found.selection, found.manifests
     lake.require(store, init.design_by(settings, (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
-    if request.messages is not None:
-        work_bytes += request.messages.size
+    if request.as_rows is not None:
+        work_bytes += request.as_rows.size
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes(QUARANTINE)
     with store.sized(work_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
@@ -142,7 +149,7 @@ class _Ingest:
         if self._request.from_quarantine:
             replay = self._writer.judged_again(reason=self._request.reason, namespace=self._request.namespace)
         writer = journal_writer(self._dialect, self._request.options)
-        has_records = selection.files or self._request.messages is not None or replay is not None
+        has_records = selection.files or self._request.as_rows is not None or replay is not None
         has_input = has_records or selection.refused or selection.manifests
         if not has_input and writer is None:
             nothing: dict[str, object] = {"replayed": {}} if self._request.from_quarantine else {}
@@ -179,14 +186,14 @@ class _Ingest:
         return self._report(counts, reasons, manifests, members, admission)
 
     def _scan(self, options: ReadOptions) -> InputScan:
-        spark, messages = self._store.spark, self._request.messages
-        if messages is None:
+        spark, rows = self._store.spark, self._request.as_rows
+        if rows is None:
             plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
             return FileScan(spark, self._selection.files, options, plan, self._dialect.split_format)
-        rows = messages.read(spark).withColumn(
-            "format", F.lit(self._dialect.info.message_format).cast("string")
-        )
-        return ContentScan(self._jobs.checkpoint(numbered(rows), "messages"), options)
+        if isinstance(rows, Contents):
+            return rows.scan(spark, options)
+        files = rows.read(spark).withColumn("format", F.lit(self._dialect.info.message_format).cast("string"))
+        return ContentScan(self._jobs.checkpoint(numbered(files), "messages"), options)
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.journals import WritesJournals, journal_writer
+from strandline.dialect_api.journals import ANSWER_LINES, WritesJournals, journal_writer
 from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
@@ -20,8 +20,9 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.manifests import write_manifest_of
-from strandline.tables.outfile import write_lines
+from strandline.tables.manifests import check_new
+from strandline.tables.newfile import NewFile
+from strandline.tables.outfile import publish_with_manifest, write_lines
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
@@ -58,8 +59,9 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     members: dict[str, object] = {"stopped": stopped}
     if request.requests is not None:
         context.progress.stage("writing requests")
-        asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
-        members["requests_file"] = str(asked.path)
+        with NewFile(request.requests) as file:
+            counts["requests"] = write_lines(writer.requests(options, store), file)
+            members["requests_file"] = str(file.publish().path)
     result = RunResult(
         outcome="found" if stopped else "ok", dialect=dialect.info.name, counts=counts, namespaces=done.namespaces,
         written=written, members=members,
@@ -69,27 +71,44 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """The options as parsed by the dialect, the file of requests, and the file for answers."""
+    """The options as parsed by the dialect, the file of requests, and the file for answers.
+
+    All answers together have at most `most_lines` lines.
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
+    """
 
     options: object
     requests: Path
     out: Path
+    most_lines: int = ANSWER_LINES
+
+    def __post_init__(self) -> None:
+        """Check that the file does not exist, and that its manifest replaces none but its own."""
+        check_new(self.out)
 
 
 def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context: RunContext) -> Report:
     """Answer the requests of a file from local journals, in its order. No table changes.
 
-    Raises: UsageError and FaultError as `lake.check_there`, FaultError OUT_NOT_WRITABLE.
+    The manifest appears right before the file, as in `export`.
+    Raises: UsageError and FaultError as `lake.check_there`; UsageError OUT_EXISTS (a file appeared meanwhile);
+        FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
     writer = writer_of(dialect, request.options)
-    with SparkJobs(context.progress) as jobs:
-        found = writer.answers(request.options, store, jobs, str(request.requests))
+    with NewFile(request.out) as file, SparkJobs(context.progress) as jobs:
+        found = writer.answers(request.options, store, jobs, str(request.requests), request.most_lines)
         context.progress.stage("writing answers")
-        written, answered = write_lines(found.frames, request.out)
-        write_manifest_of(written, dialect=dialect.info.name, records=found.counts["lines"])
+        answered = write_lines(found.frames, file)
+        written, _ = publish_with_manifest(
+            file, lambda: context.faults.reach("sync.manifest"),
+            dialect=dialect.info.name, records=found.counts["lines"],
+        )  # fmt: skip
     counts: Mapping[str, int] = {"answered": answered, **found.counts}
-    members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
+    members = {
+        "refused_nodes": dict(found.refused), "refused_past_limit": found.past_limit,
+        "answers_file": str(written.path),
+    }  # fmt: skip
     return context.report(store.location.describe(), counts=counts, members=members)
 
 

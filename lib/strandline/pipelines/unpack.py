@@ -27,7 +27,7 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
     """Copy all blocks below a folder to one file, which appears only when it is complete. The folder is only read.
 
     If the file has no room for all roots, further files hold the rest; they appear before it, and those that a killed
-    run left are written again. `counts` are `blocks`, `roots` and `passed_over`: files and keys that look like blocks
+    run left stay. `counts` are `blocks`, `roots` and `passed_over`: files and keys that look like blocks
     but are none, or are larger than the dialect's limit. Members: `dialect` (that reads the files), `out`, `bytes`,
     `sha256`, `more` (the further files), `databases` (LevelDB folders).
 
@@ -67,9 +67,10 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
             raise _no_block(request, stores)
         context.faults.reach("unpack.copied")
         for path, begin in more.items():
-            _write(path, begin)
+            if not _has_content(path, begin):
+                _write(path, begin)
             context.faults.reach("unpack.more")
-        written = file.publish()
+        written = file.publish(new=True)
     return context.report(
         counts=counts,
         members={
@@ -109,7 +110,7 @@ def _has_content(path: Path, content: bytes) -> bool:
 def _write(path: Path, content: bytes) -> None:
     with NewFile(path) as file:
         file.write(content)
-        file.publish()
+        file.publish(new=True)
 
 
 def _for(out: Path, unpackings: Sequence[Unpacking]) -> Unpacking:

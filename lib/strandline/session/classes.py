@@ -8,6 +8,7 @@ loads classes as usual.
 import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -25,22 +26,32 @@ def archive_options(cache: Path, described: Iterable[str]) -> tuple[str, ...]:
     """Return the options of Java that use the archive in `cache`, or that write it if there is none.
 
     `described` identifies an installation: which Java, which Spark, where. Writes only a file that marks the attempt;
-    removes archives that were not used for long.
+    removes archives that were not used for long. In a cache that this user cannot write, an archive is only read.
     """
     folder = cache / "classes"
-    folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256("\0".join(described).encode()).hexdigest()[:16]
     archive = folder / f"{name}.jsa"
     if _is_whole(archive):
-        os.utime(archive)
-        _keep_last_used(folder)
+        with suppress(OSError):
+            os.utime(archive)
+            _keep_last_used(folder)
         return (_LENIENT, f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces")
-    tried, looked = folder / f"{name}.tried", folder / "looked"
+    try:
+        is_due = _marks_attempt(folder / f"{name}.tried")
+    except OSError:
+        return ()
+    return (_LENIENT, f"-XX:ArchiveClassesAtExit={archive}") if is_due else ()
+
+
+def _marks_attempt(tried: Path) -> bool:
+    """Return False if the last attempt was a moment ago, else mark a new one. Raises: OSError."""
+    tried.parent.mkdir(parents=True, exist_ok=True)
+    looked = tried.with_name("looked")
     looked.touch()
     if tried.exists() and looked.stat().st_mtime - tried.stat().st_mtime < TRIED_AGAIN_AFTER:
-        return ()
+        return False
     tried.touch()
-    return (_LENIENT, f"-XX:ArchiveClassesAtExit={archive}")
+    return True
 
 
 def _is_whole(archive: Path) -> bool:

@@ -1,5 +1,6 @@
 """The configuration of the local session, as values."""
 
+import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -146,7 +147,7 @@ def page_bytes(heap: str) -> int:
 
 
 def log_config(log: Path) -> str:
-    """Return the log4j2 configuration that writes WARN and above to the file `log`."""
+    """Return the log4j2 configuration that writes WARN and above to the file `log`, in ASCII."""
     return "\n".join(
         (
             "status = error",
@@ -154,10 +155,18 @@ def log_config(log: Path) -> str:
             "rootLogger.appenderRef.file.ref = file",
             "appender.file.type = File",
             "appender.file.name = file",
-            f"appender.file.fileName = {log}",
+            f"appender.file.fileName = {_as_property(str(log))}",
             "appender.file.append = true",
             "appender.file.layout.type = PatternLayout",
             "appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex",
             "",
         )
+    )
+
+
+def _as_property(value: str) -> str:
+    """Return `value` for a file of properties, which Java reads as ISO 8859-1 with escapes, without leading spaces."""
+    units = struct.iter_unpack(">H", value.encode("utf-16-be", "surrogatepass"))
+    return "".join(
+        chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}" for (unit,) in units
     )

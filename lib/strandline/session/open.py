@@ -4,7 +4,7 @@ import logging
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
 from typing import TYPE_CHECKING
@@ -159,7 +159,7 @@ def _start(
     temporary = private[0].path
     for name in (LOCAL, JAVA):
         (temporary / name).mkdir()
-    (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
+    (temporary / "log4j2.properties").write_text(log_config(log), encoding="ascii")
     # The folder of Spark's jars identifies the classes of an archive.
     installed = (java, str(find_java(environ)), pyspark.__version__, str(_home(environ)))
     archive = archive_options(cache, installed)
@@ -236,6 +236,11 @@ def _make_folder(folder: Path) -> None:
 
 
 def _prune_logs(folder: Path) -> None:
-    """Remove all but the newest logs of Spark; run ids sort by time."""
-    for old in sorted(folder.glob("spark-*.log"))[: -_KEPT_LOGS + 1]:
+    """Remove all but the newest logs of Spark; their names do not tell which these are, since run ids can be given."""
+    changed: dict[Path, int] = {}
+    for log in folder.glob("spark-*.log"):
+        # Another command may remove it meanwhile.
+        with suppress(FileNotFoundError):
+            changed[log] = log.stat().st_mtime_ns
+    for old in sorted(changed, key=changed.__getitem__)[: -_KEPT_LOGS + 1]:
         old.unlink(missing_ok=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from strandline.frames.blocks import read_pieces
 from strandline.kernels.judging import Judging
+from strandline.kernels.packing import FILE_SCHEMA, packed
 from strandline.kernels.reading import ReadContent, ReadOptions
 
 
@@ -49,3 +53,30 @@ class ContentScan:
     def sources(self) -> DataFrame:
         """Return file_no and source."""
         return self._files.select("file_no", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Records that the driver holds, encoded: no task can open a path of the driver.
+
+    `source` is their name in findings; some of them, one after another, are a file of `format`.
+    """
+
+    source: str
+    format: str
+    records: Sequence[bytes]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all records."""
+        return sum(map(len, self.records))
+
+    def files(self) -> pa.Table:
+        """Return file_no and content.  Rows: one per about a MiB of records; an empty one if there are none."""
+        files = pa.Table.from_batches(packed(self.records or [b""]), FILE_SCHEMA)
+        return files.select(["content"]).add_column(0, "file_no", pa.array(range(len(files)), pa.int64()))
+
+    def scan(self, spark: SparkSession, options: ReadOptions) -> ContentScan:
+        """Return these files as the input of a run."""
+        named = {"source": F.lit(self.source), "format": F.lit(self.format)}
+        return ContentScan(spark.createDataFrame(self.files()).withColumns(named), options)

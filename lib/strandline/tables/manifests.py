@@ -29,7 +29,7 @@ from strandline.kernels.manifests import (
     parse_manifest,
 )
 from strandline.tables.beside import KnownManifests
-from strandline.tables.newfile import NewFile, WrittenFile
+from strandline.tables.newfile import NewFile, WrittenFile, check_free
 from strandline.tables.paths import MANIFEST_SUFFIX, FoundBy, path_text
 from strandline.tables.sources import ManifestFile, Selection, numbered
 
@@ -186,6 +186,16 @@ def _written(
         file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
         file.publish()
     return target
+
+
+def check_new(file: Path) -> None:
+    """Check that a new file and its manifest replace nothing, but a manifest of this file alone.
+
+    Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS, OUT_NAME, MANIFEST_REFUSED.
+    """
+    check_free(file)
+    check_name(file)
+    check_manifest_free(file)
 
 
 def check_name(file: Path) -> None:

@@ -48,14 +48,29 @@ class NewFile:
         """Return path, size and digest of what is written so far."""
         return WrittenFile(self._path, self._bytes, self._digest.hexdigest())
 
-    def publish(self) -> WrittenFile:
-        """Move the file to its path. Return path, size and digest. Raises: FaultError OUT_NOT_WRITABLE."""
+    def publish(self, *, new: bool = False) -> WrittenFile:
+        """Move the file to its path. Return path, size and digest.
+
+        With `new` nothing is replaced, also what appeared since the file was opened; a file system without hard links
+        leaves a moment between the check and the move.
+        Raises: FaultError OUT_NOT_WRITABLE; with `new` UsageError OUT_IS_FOLDER, OUT_EXISTS.
+        """
         try:
             self._stream.close()
-            self._unfinished.replace(self._path)
+            if not (new and self._linked()):
+                self._unfinished.replace(self._path)
         except OSError as error:
             raise _not_writable(self._path, error) from error
         return self.written()
+
+    def _linked(self) -> bool:
+        """Return whether the finished file has got its path as a second name. Raises: UsageError as `check_free`."""
+        try:
+            os.link(self._unfinished, self._path)
+        except OSError:
+            check_free(self._path)
+            return False
+        return True
 
     def __enter__(self) -> Self:
         try:

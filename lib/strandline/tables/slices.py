@@ -1,17 +1,21 @@
 """Divides tables into slices of namespaces that fit into memory."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 ROWS_OF_A_SLICE = 100_000
 """Maximum number of rows that are joined and sorted in memory at once: some 100 MB."""
 MOST_SLICES = 200
-"""Maximum number of slices: each is an open file during the merge."""
+"""Number of full slices of a large lake. It has at most twice as many slices: each is an open file during the merge."""
+_DIGESTS = 16**4
+"""Number of prefixes of four digits of a digest."""
 
 
 def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
     """Return conditions that divide rows, counted by bucket, into slices; [None] if one slice is enough.
 
-    Small buckets share a slice; a bucket larger than a slice is divided by a digest of the namespace.
+    Small buckets share a slice; a bucket larger than a slice is divided by a digest of the namespace
+    into as many parts as it fills slices.
     """
     most = max(ROWS_OF_A_SLICE, sum(row_counts.values()) // MOST_SLICES)
     if sum(row_counts.values()) <= most:
@@ -20,11 +24,7 @@ def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
     together: list[int] = []
     for bucket, rows in sorted(row_counts.items()):
         if rows > most:
-            digits = 1 if rows <= 16 * most else 2
-            found += [
-                f"bucket = {bucket} AND substr(md5(namespace), 1, {digits}) = '{part:0{digits}x}'"
-                for part in range(16**digits)
-            ]
+            found += _parts_of(bucket, -(-rows // most))
             continue
         if sum(row_counts[each] for each in together) + rows > most:
             found.append(_in_buckets(together))
@@ -35,3 +35,11 @@ def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
 
 def _in_buckets(buckets: Sequence[int]) -> str:
     return f"bucket IN ({', '.join(map(str, buckets))})"
+
+
+def _parts_of(bucket: int, parts: int) -> list[str]:
+    firsts = [at * _DIGESTS // parts for at in range(parts + 1)]
+    return [
+        f"bucket = {bucket} AND substr(md5(namespace), 1, 4) BETWEEN '{first:04x}' AND '{after - 1:04x}'"
+        for first, after in pairwise(firsts)
+    ]

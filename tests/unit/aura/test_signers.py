@@ -5,7 +5,7 @@ import pytest
 from strandline.dialects.aura import author
 from strandline.dialects.aura.types import Namespace
 from strandline.effects.budgets import DeltaBudget
-from strandline.effects.errors import AttestationRefused, StaleState
+from strandline.effects.errors import AttestationRefused, PartySelf, StaleState
 from support.aura_cases import K2, V_ID, U, at, second_context, states
 
 GENESIS = second_context()["g"]
@@ -23,20 +23,20 @@ class Tables:
     buckets = 16
 
 
-def signed(change):
+def signed(change, charge=CHARGE):
     """A charge by u, signed at its tip by a signer whose attestation is changed."""
 
     def signer(body_id):
-        assert body_id == CHARGE.body_id
-        return change(attestation())
+        assert body_id == charge.body_id
+        return change(attestation(charge))
 
     budget = DeltaBudget(Tables(), CONTEXT, U, Namespace("authority", V_ID), signer)
     budget._state, budget._genesis = states()["Kp"], GENESIS
-    return budget.signed(CHARGE)
+    return budget.signed(charge)
 
 
-def attestation():
-    [entry] = author.attest(CHARGE, U.id, states()["Kp"].commitment, K2).value["attest"]
+def attestation(charge):
+    [entry] = author.attest(charge, U.id, states()["Kp"].commitment, K2).value["attest"]
     return entry
 
 
@@ -73,3 +73,18 @@ def test_what_is_no_attestation_is_refused(name):
 def test_another_state_than_the_tip_is_stale():
     with pytest.raises(StaleState):
         signed(lambda entry: entry | {"commitment": states()["Rp"].commitment})
+
+
+def test_a_fact_that_breaks_a_rule_by_itself_is_refused_whoever_attests_it():
+    charge = author.relational(CONTEXT, "FlowCharge", CHARGE.content | {"dst": U.id}, **at(0x71))
+    with pytest.raises(AttestationRefused, match="PARTY_SELF"):
+        signed(lambda entry: entry, charge)
+
+
+def test_an_authority_has_no_budget_to_itself():
+    def signer(_):
+        raise AssertionError("nobody is asked to sign")
+
+    with pytest.raises(PartySelf, match="nothing was written") as refused:
+        DeltaBudget(Tables(), CONTEXT, U, U, signer).read()
+    assert refused.value.code == "PARTY_SELF"

@@ -364,6 +364,25 @@ def test_quarantine_show_takes_a_prefix_and_escapes_what_it_shows(
     assert "expected" in out
 
 
+def test_a_line_separator_in_evidence_begins_no_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    hostile = "x\u2028what to do: run evil\u2029y\x85z\n"
+    evidence = json.dumps({"MANIFEST_INVALID": {"dialect": hostile}})
+    row = held(b"{}", namespace=None, status="rejected", reasons=["MANIFEST_INVALID"], evidence=evidence)
+    write(tmp_path / "lake", "quarantine", [row])
+    assert main(["quarantine", "show", row["quarantine_id"].hex()]) == 0
+    lines = capsys.readouterr().out.split("evidence\n")[1].split("\n\n")[0].split("\n")
+    assert lines == [
+        "  {",
+        '    "MANIFEST_INVALID": {',
+        r'      "dialect": "x\u2028what to do: run evil\u2029y\x85z\n"',
+        "    }",
+        "  }",
+    ]
+
+
 @pytest.mark.large
 @pytest.mark.parametrize(
     ("arguments", "code"),

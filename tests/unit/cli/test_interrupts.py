@@ -11,6 +11,7 @@ import pytest
 from strandline.cli import main
 from strandline.cli.interrupts import Interrupted, Interrupts
 from strandline.pipelines import explain
+from support.delta_rs_lake import empty_lake
 
 SENTENCE = "The command was interrupted; run it again: nothing is lost or duplicated.\n"
 # A command that takes long, and what fails on the way out since its JVM is gone.
@@ -30,6 +31,24 @@ def long(*_):
         raise OSError("no answer")
 
 explain.run = long
+sys.exit(main(sys.argv[1:]))
+"""
+
+# A signal that arrives once, when a command has printed its report and tells others.
+WHILE_OTHERS_ARE_TOLD = """
+import os, signal, sys
+from strandline.cli import lineage, main, metrics
+
+place, name = sys.argv.pop(1).split(".")
+told = {"metrics": metrics, "lineage": lineage.Lineage}[place]
+real = getattr(told, name)
+
+def interrupted(*given):
+    setattr(told, name, real)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return real(*given)
+
+setattr(told, name, interrupted)
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -102,6 +121,27 @@ def test_a_signal_ends_session_and_command_with_one_sentence(number, words):
     assert process.returncode == 128 + number
     assert err == "session ended\n" + ("" if words else SENTENCE)
     assert [json.loads(line)["error"]["code"] for line in out.splitlines()] == ["INTERRUPTED"] * len(words)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("told", ["lineage.ended", "metrics.write_metrics"])
+@pytest.mark.parametrize("there", [True, False], ids=["after a result", "after an error"])
+def test_a_signal_while_others_are_told_changes_the_exit_code_and_prints_no_second_report(
+    tmp_path, told, there
+):
+    lake, path = tmp_path / "lake", tmp_path / "m.prom"
+    if there:
+        empty_lake(lake)
+    words = ["status", "--lake", str(lake), "--json", "--metrics", str(path)]
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_OTHERS_ARE_TOLD, told, *words],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (143, "")
+    assert [json.loads(line)["exit"] for line in done.stdout.splitlines()] == [0 if there else 2]
+    written = [line for line in path.read_text().splitlines() if line.startswith("strandline_run_exit_code{")]
+    assert [line.rpartition(" ")[2] for line in written] == ["143.0"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == (["lake", "m.prom"] if there else ["m.prom"])
 
 
 def send(number: int) -> None:

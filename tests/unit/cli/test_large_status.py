@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from hashlib import sha256
@@ -17,6 +18,9 @@ from strandline.tables.location import Location
 from support.delta_rs_lake import empty_lake, held, rejected_namespaces, state, write
 
 MEGABYTE = 1024 * 1024
+CUT = re.compile(
+    r"bucket = (\d+) AND substr\(md5\(namespace\), 1, 4\) BETWEEN '([0-9a-f]{4})' AND '([0-9a-f]{4})'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +61,11 @@ def test_a_lake_that_is_read_in_parts_is_shown_as_one_that_is_read_at_once(lake,
     status = ("status", "--lake", str(lake), *words)
     at_once = shown(capsys, *status)
     # Some buckets together, and one cut by digests.
-    monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 60)
-    assert (
-        len(delta_rs.open_delta_rs(Location.lake(str(lake))).slices(("quarantine", "namespace_state"))) > 16
-    )
+    monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 12)
+    found = delta_rs.open_delta_rs(Location.lake(str(lake))).slices(("quarantine", "namespace_state"))
+    assert len(found) > 16
+    assert any("IN" in each for each in found)
+    assert any("BETWEEN" in each for each in found)
     assert shown(capsys, *status) == at_once
 
 
@@ -69,13 +74,34 @@ def test_rows_are_cut_by_buckets_and_where_one_is_too_large_by_a_digest(monkeypa
     monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 10)
     assert slices.slices_of({}) == slices.slices_of({0: 4, 1: 6}) == [None]
     assert slices.slices_of({0: 4, 1: 6, 2: 5, 9: 5}) == ["bucket IN (0, 1)", "bucket IN (2, 9)"]
-    cut = slices.slices_of({0: 4, 1: 11, 2: 6})
-    assert (len(cut), cut[0], cut[-1]) == (
-        17, "bucket = 1 AND substr(md5(namespace), 1, 1) = '0'", "bucket IN (0, 2)",
-    )  # fmt: skip
-    assert len(slices.slices_of({5: 1_000})) == 256
-    # However large a lake is, its parts are not too many to be merged.
+    assert slices.slices_of({0: 4, 1: 21, 2: 6}) == [
+        "bucket = 1 AND substr(md5(namespace), 1, 4) BETWEEN '0000' AND '5554'",
+        "bucket = 1 AND substr(md5(namespace), 1, 4) BETWEEN '5555' AND 'aaa9'",
+        "bucket = 1 AND substr(md5(namespace), 1, 4) BETWEEN 'aaaa' AND 'ffff'",
+        "bucket IN (0, 2)",
+    ]
+    # However large a lake is, its slices are not too many to be merged.
     assert len(slices.slices_of(dict.fromkeys(range(65_536), 1_000))) <= 2 * slices.MOST_SLICES
+
+
+@pytest.mark.parametrize("rows", [1_000, 100_000, 100_001, 6_400_000, 10**9])
+def test_the_slices_are_few_and_each_namespace_is_in_one_of_them(rows):
+    for buckets in range(1, 257):
+        found = slices.slices_of(dict.fromkeys(range(buckets), rows))
+        assert len(found) <= 2 * slices.MOST_SLICES
+        if found == [None]:
+            continue
+        covered = [0] * buckets
+        for condition in found:
+            if together := re.fullmatch(r"bucket IN \(([0-9, ]+)\)", condition):
+                for bucket in together[1].split(", "):
+                    assert covered[int(bucket)] == 0
+                    covered[int(bucket)] = 16**4
+            else:
+                bucket, first, last = CUT.fullmatch(condition).groups()
+                assert covered[int(bucket)] == int(first, 16)
+                covered[int(bucket)] = int(last, 16) + 1
+        assert covered == [16**4] * buckets
 
 
 def test_spooled_rows_come_back_in_order_as_often_as_wanted():

@@ -25,7 +25,8 @@ def received(monkeypatch) -> Iterator[list[dict]]:
 
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self):
-            events.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            events.append(event | {"path": self.path, "login": self.headers["Authorization"]})
             self.send_response(200)
             self.end_headers()
 
@@ -84,6 +85,42 @@ def test_a_repeated_id_is_the_same_run(received, lake):
     assert len({event["run"]["runId"] for event in received}) == 1
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        "transport: {type: kafka, topic: t, config: {bootstrap.servers: 'localhost:9092'}}",
+        "transport: {type: console}",
+        "filters: [{type: regex, regex: .}]",
+        "tags: x",
+    ],
+)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_file_of_the_client_does_not_send_events_elsewhere(
+    received, lake, tmp_path, monkeypatch, capsys, config, is_named
+):
+    (tmp_path / "openlineage.yml").write_text(config)
+    monkeypatch.chdir(tmp_path)
+    if is_named:
+        monkeypatch.setenv("OPENLINEAGE_CONFIG", "openlineage.yml")
+    assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
+    assert [event["eventType"] for event in received] == ["START", "COMPLETE"]
+    told = capsys.readouterr()
+    assert "eventType" not in told.out + told.err
+
+
+def test_variables_name_the_endpoint_and_the_key_and_turn_it_off(received, lake, monkeypatch):
+    words = ["maintain", "--lake", str(lake), "--quiet"]
+    assert main(words) == 0
+    assert {(event["path"], event["login"]) for event in received} == {("/api/v1/lineage", None)}
+    monkeypatch.setenv("OPENLINEAGE_ENDPOINT", "events")
+    monkeypatch.setenv("OPENLINEAGE_API_KEY", "secret")
+    assert main(words) == 0
+    assert {(event["path"], event["login"]) for event in received[2:]} == {("/events", "Bearer secret")}
+    monkeypatch.setenv("OPENLINEAGE_DISABLED", " True")
+    assert main(words) == 0
+    assert len(received) == 4
+
+
 def test_a_run_that_fails_is_told_with_its_error(received, lake):
     assert main(["maintain", "--keep-days", "7", "--lake", str(lake), "--quiet"]) == 3
     assert received[-1]["eventType"] == "FAIL"
@@ -109,7 +146,7 @@ def test_a_server_that_is_not_there_is_a_warning_and_the_outcome_stays(lake, mon
 
 def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, capsys):
     monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:9")
-    monkeypatch.setitem(__import__("sys").modules, "openlineage.client", None)
+    monkeypatch.setitem(__import__("sys").modules, "openlineage.client.transport.http", None)
     assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
     assert "pip install 'WHEEL[lineage]'" in capsys.readouterr().err
 
@@ -119,6 +156,10 @@ def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, cap
     [
         ("/in/a.journal", "file", "/in/a.journal"),
         ("s3://bucket/a/b.jsonl", "s3://bucket", "a/b.jsonl"),
+        ("s3://bucket/day#1.jsonl", "s3://bucket", "day#1.jsonl"),
+        ("gs://bucket/a/day?part=1#2", "gs://bucket", "a/day?part=1#2"),
+        ("s3://bucket", "s3://bucket", "/"),
+        ("https://account.example/box/x?sig=secret", "https://account.example", "box/x"),
         ("kafka://user:secret@host:9092/topic", "kafka://host:9092", "topic"),
         ("abfss://box@account.dfs.core.windows.net/x", "abfss://account.dfs.core.windows.net", "x"),
     ],

@@ -67,6 +67,17 @@ def test_a_lake_with_markup_in_its_name_stays_one_label():
     assert labels == {name}
 
 
+def test_a_lake_whose_name_is_not_utf8_has_no_metrics_and_the_old_ones_stay(tmp_path):
+    path = tmp_path / "m.prom"
+    path.write_text("old")
+    assert "surrogates not allowed" in (
+        write_metrics(path, Report("ingest", "r", lake="s3://b/\udcff")) or ""
+    )
+    assert path.read_text() == "old"
+    assert write_metrics(tmp_path / "a\0b", REPORT) == "embedded null byte"
+    assert os.listdir(tmp_path) == ["m.prom"]
+
+
 def test_a_command_writes_its_counts_and_leaves_nothing_else(lake, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
@@ -86,6 +97,31 @@ def test_a_command_that_fails_is_a_metric_too(tmp_path):
     path = tmp_path / "m.prom"
     assert main(["status", "--lake", str(tmp_path / "absent"), "--metrics", str(path)]) == 2
     assert samples(path)["strandline_run_exit_code", None] == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--metrics", "m.prom"), ("--metrics=m.prom",), ("--metrics", "first.prom", "--metrics", "m.prom")],
+    ids=" ".join,
+)
+def test_a_call_that_the_parser_refuses_is_a_metric_too(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    assert main(["status", "--chek", *given]) == 2
+    assert samples(tmp_path / "m.prom")["strandline_run_exit_code", None] == 2
+    assert 'command="status"' in (tmp_path / "m.prom").read_text()
+    assert os.listdir() == ["m.prom"]
+
+
+@pytest.mark.parametrize(
+    "given", [("--metrics",), ("--metrics=",), ("--metrics", ""), ("--", "--metrics", "m")]
+)
+def test_a_call_that_the_parser_refuses_without_a_file_for_metrics_writes_none(
+    tmp_path, monkeypatch, capsys, given
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["status", "--chek", *given]) == 2
+    assert "warning" not in capsys.readouterr().err
+    assert os.listdir() == []
 
 
 def test_a_link_is_replaced_and_its_target_stays(lake, tmp_path):

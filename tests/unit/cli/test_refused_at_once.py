@@ -88,7 +88,20 @@ def test_a_name_that_the_system_does_not_take_is_wrong_usage(words, capsys):
     assert code_of((*words, "x" * 300), capsys) == (2, "PATH_TOO_LONG")
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+ROWS = ("sql", "SELECT 1", "--lake", "there", "--format")
+SYNC = ("sync", "--nodes", "nodes.json", "--lake", "there")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*ROWS, "csv", "--out"),
+        (*ROWS, "parquet", "--out"),
+        (*SYNC, "--requests"),
+        (*SYNC, "--answer", "file", "--out"),
+    ],
+    ids=("csv", "parquet", "requests", "answers"),
+)
 @pytest.mark.parametrize(
     ("out", "told"),
     [
@@ -98,11 +111,14 @@ def test_a_name_that_the_system_does_not_take_is_wrong_usage(words, capsys):
         ("file", (3, "SPARK_ASKED")),
     ],
 )
-def test_a_file_for_rows_that_cannot_be_written_is_named_before_spark_starts(out, told, form, capsys):
+def test_a_file_for_rows_that_cannot_be_written_is_named_before_spark_starts(out, told, words, capsys):
     os.mkfifo("pipe")
-    words = ("sql", "SELECT 1", "--lake", "there", "--format", form, "--out", out)
-    assert code_of(words, capsys) == told
-    assert sorted(os.listdir()) == ["empty", "file", "holiday", "landing", "pipe", "there"]
+    user, node = synthetic_id("user", 1), synthetic_id("node", 1)
+    Path("nodes.json").write_text(json.dumps({"nodes": [{"node": node, "user": user}]}))
+    if "--answer" in words and out == "file":
+        told = (2, "OUT_EXISTS")  # answers are a new file
+    assert code_of((*words, out), capsys) == told
+    assert sorted(os.listdir()) == ["empty", "file", "holiday", "landing", "nodes.json", "pipe", "there"]
     assert Path("pipe").is_fifo()
 
 

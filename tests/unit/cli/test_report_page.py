@@ -2,6 +2,7 @@
 
 import json
 import sys
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -96,7 +97,7 @@ def lake(tmp_path):
         lake, "run",
         [
             {
-                "run_id": "r1", "command": "ingest", "outcome": "ok",
+                "run_id": "r", "command": "ingest", "outcome": "ok",
                 "counts": {"read": 9, "new": 5, "rejected": 3, "deferred": 1, "readmitted": 2},
             }
         ],
@@ -159,6 +160,27 @@ def test_a_later_report_says_what_changed(lake, tmp_path):
     )
 
 
+@pytest.mark.large
+def test_a_run_that_was_under_way_during_a_report_is_new_in_the_next_one(lake, tmp_path):
+    out = tmp_path / "fleet.html"
+    _, first = page_of(lake, out)
+    made_at = json.loads(first.split('id="numbers">')[1].split("</script>")[0])["made_at"]
+    out.write_text(first.replace(made_at, "2026-02-01T09:00:00Z"))
+    for run, minutes, rejected in (("ended", 15, 7), ("under_way", 5, 3)):
+        started_at = datetime(2026, 2, 1, 9, tzinfo=UTC) - timedelta(minutes=minutes)
+        counts = {"read": 1_000 + rejected, "new": 1_000, "rejected": rejected}
+        run_row = {"run_id": run, "command": "ingest", "outcome": "ok", "seconds": 300.25, "counts": counts}
+        write(lake, "run", [run_row | {"started_at": started_at}])
+        rows = [
+            held(f"{run} {at}".encode(), namespace="node:a", status="rejected", reasons=["TRUNCATED"])
+            | {"first_seen": started_at, "last_seen": started_at, "first_run": run, "last_run": run}
+            for at in range(rejected)
+        ]
+        write(lake, "quarantine", rows)
+    _, second = page_of(lake, out)
+    assert "Since then 1 run accepted 1,000 records; 3 records came to quarantine" in second
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -184,11 +206,21 @@ def test_a_lake_that_is_empty_damaged_or_not_reduced_says_so(tmp_path):
     assert "This lake is empty" in text
     assert "namespaces" not in page.tables
     write(lake, "node_journal_line", [{"namespace": "node:a"}])
-    assert "Not reduced yet: <code>node_journal_line</code>" in page_of(lake, tmp_path / "2.html")[1]
+    _, text = page_of(lake, tmp_path / "2.html")
+    assert "Not reduced yet: <code>node_journal_line</code>" in text
+    assert "<h1>Not reduced yet</h1>" in text
     write(lake, "quarantine", [held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"])])
     _, text = page_of(lake, tmp_path / "3.html")
-    assert "Nothing was accepted yet: 1 record is in quarantine" in text
+    assert "<h1>Not reduced yet</h1>" in text
     assert "a.journal" in text
+
+
+@pytest.mark.large
+def test_a_lake_that_accepted_nothing_says_so(tmp_path):
+    lake = empty_lake(tmp_path / "lake")
+    write(lake, "quarantine", [held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"])])
+    _, text = page_of(lake, tmp_path / "1.html")
+    assert "<h1>Nothing was accepted yet: 1 record is in quarantine</h1>" in text
 
 
 @pytest.mark.large

@@ -91,3 +91,14 @@ def test_a_person_sees_what_is_missing_and_what_became_of_it(dry_run):
     assert ("nothing was written" in text) == dry_run
     assert ("read 2 = new 1 + known 0 + rejected 1 + deferred 0" in text) != dry_run
     assert ("NON_CANONICAL_ID" in text) != dry_run
+
+
+def test_requests_past_the_limit_of_lines_are_told():
+    def text(past: int) -> str:
+        members = {"refused_nodes": {}, "refused_past_limit": past, "answers_file": "/out"}
+        console = Console(record=True, width=120)
+        show.sync(console, Report("sync", "r", lake="/lake", counts={"refused": past}, members=members))
+        return console.export_text()
+
+    assert "refused: past limits.answer_lines, 1,234 requests; ask again" in text(1234)
+    assert "limits.answer_lines" not in text(0)

@@ -38,6 +38,16 @@ def test_any_bytes_can_be_shown(raw: bytes) -> None:
     assert printable(as_text(raw)) == as_text(raw)
 
 
+@pytest.mark.parametrize("number", ["-1.50", "-5", "-inf", "inf", "nan", "1.50"])
+def test_a_number_that_json_has_as_text_is_unchanged_in_csv(number: str) -> None:
+    assert csv_cell(number) == number
+
+
+@pytest.mark.parametrize("text", ["-1-1", "-1.5%", "-1.", "-info", "-", "-1\n", "--1", "-A1", "-\u0661"])
+def test_what_is_more_or_less_than_a_number_may_be_a_formula(text: str) -> None:
+    assert csv_cell(text) == f"'{text}"
+
+
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_a_csv_cell_is_no_formula(start: str) -> None:
     assert csv_cell(f"{start}cmd|' /C calc'!A0") == f"'{start}cmd|' /C calc'!A0"

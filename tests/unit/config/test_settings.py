@@ -1,5 +1,6 @@
 """Settings: where they come from, and one message with file and line for each mistake."""
 
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from strandline.config.documents import packaged, packaged_text
 from strandline.config.layers import document_layer
 from strandline.config.settings import expected, keys
 from strandline.core.errors import UsageError
+from strandline.dialect_api.journals import ANSWER_LINES
 from strandline.dialect_api.reduction import WALK_ENTRIES
+from strandline.dialects.sdmp.author import answers
 
 LIB = Path(__file__).parents[3] / "lib"
 
@@ -200,8 +203,10 @@ def test_home_is_spelled_out_once() -> None:
     assert with_home(settings, "/elsewhere") == settings
 
 
-def test_a_request_without_settings_has_the_usual_limit_of_entries() -> None:
+def test_a_request_without_settings_has_the_usual_limits() -> None:
     assert effective(()).settings.limits.walk_entries == WALK_ENTRIES
+    assert effective(()).settings.limits.answer_lines == ANSWER_LINES
+    assert signature(answers).parameters["most_lines"].default == ANSWER_LINES
 
 
 def test_each_setting_is_read_by_something():

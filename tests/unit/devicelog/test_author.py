@@ -55,6 +55,7 @@ def test_wrong_arguments_are_refused():
     refused(lambda: DeviceLog.found(A, "a", [public_key(A)]))
     refused(lambda: DeviceLog.found(A, "a", [public_key(B)] * 2))
     refused(lambda: first.append(b"", -1))
+    refused(lambda: first.append(b"", 1.5))
     refused(lambda: first.append(bytes(262_145), 0))
     refused(lambda: first.add_log(b"short", 0))
     refused(lambda: first.remove_log(second.key, 0, last=founder.record_id))
@@ -63,6 +64,20 @@ def test_wrong_arguments_are_refused():
     refused(lambda: DeviceLog.join(C, "c", first.entries(), first.group, 0))
     refused(lambda: DeviceLog.join(C, "c", first.entries(), bytes(32), 0))
     assert len(first.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("seq", 0, 2**53 - 1), ("lamport", -1, 2**53 - 1), ("utc", 0, 253_402_300_799_999)],
+)
+def test_only_numbers_that_a_reader_takes_are_signed(name, least, most):
+    given = {"group": bytes(32), "seq": 1, "lamport": 1, "utc": 1, "prev": bytes(32)}
+    assert getattr(sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: least})), name) == least
+    greatest = sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: most}))
+    assert read_entry(write_entry(greatest)) == greatest
+    for bad in (least - 1, most + 1, 1.0, 1.5, True, "1", None):
+        with pytest.raises(ValueError, match=name):
+            sign_entry(Ed25519Key(A), "ack", b"", **(given | {name: bad}))
 
 
 def test_a_key_is_admitted_and_joins_only_once():
@@ -102,6 +117,80 @@ def test_a_removal_waits_for_the_last_entry_that_it_names():
     assert removal.record_id not in {entry.record_id for entry in third.entries()}
     third.merge(second.entries(), utc=5)
     assert {last.record_id, removal.record_id} <= {entry.record_id for entry in third.entries()}
+
+
+def again():
+    """The first device of a pair, started again from its seed."""
+    return DeviceLog.found(A, "a", [public_key(B)])
+
+
+def test_a_device_that_starts_again_follows_its_newest_entry():
+    first, second = pair()
+    bread = first.append(b"bread", 1)
+    meet(first, second, 2)
+    first = again()
+    assert first.merge(second.entries(), utc=3) == "forward"
+    milk = first.append(b"milk", 4)
+    assert (milk.seq, milk.prev) == (bread.seq + 1, bread.record_id)
+    state = first.state()
+    assert (state.forked, [entry.body for entry in first.messages()]) == (frozenset(), [b"bread", b"milk"])
+
+
+def test_what_a_device_had_not_seen_before_it_started_again_is_followed_by_a_true_screw():
+    first, second = pair()
+    first.append(b"bread", 1)
+    butter = first.append(b"butter", 3)
+    early = second.append(b"early", 1)
+    entries = [*first.entries(), *second.entries()]
+    first = again()
+    assert first.merge(entries, second.view_hashes, utc=4) == "screw"
+    assert first.view[1:] == (early.record_id, butter.record_id)
+    [*_, screw] = first.entries()
+    assert (screw.kind, screw.prev, screw.statement.rewind) == ("screw", butter.record_id, 1)
+    assert first.state().verdicts == {screw.record_id: "true"}
+    assert not first.state().forked
+
+
+def test_a_screw_of_before_is_not_written_again():
+    first, second = pair()
+    first.append(b"1", 5)
+    first.append(b"2", 5)
+    second.append(b"3", 1)
+    assert first.merge(second.entries(), utc=6) == "screw"
+    backup = again()
+    assert backup.merge(first.entries(), utc=7) == "forward"
+    assert {*backup.entries()} == {*first.entries()}
+    assert backup.append(b"4", 8) == first.append(b"4", 8)
+
+
+def test_a_log_that_was_continued_elsewhere_accepts_entries_and_writes_none():
+    first, second = pair()
+    first.append(b"bread", 1)
+    meet(first, second, 2)
+    first = again()
+    first.append(b"milk", 3)
+    eggs = second.append(b"eggs", 4)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="continued elsewhere"):
+            first.merge(second.entries(), utc=5)
+    assert [entry.body for entry in first.messages()] == [b"bread", b"milk", b"eggs"]
+    assert eggs in first.entries()
+    assert {entry.kind for entry in first.entries() if entry.log == first.key} == {"key", "msg"}
+    start = DeviceLog.found(A, "another label", [public_key(B)])
+    refused(lambda: start.merge(second.entries()))
+
+
+def test_nothing_is_written_while_entries_of_the_own_log_wait():
+    first, second = pair()
+    egg = second.append(b"egg", 1)
+    first.merge(second.entries(), utc=2)
+    bread = first.append(b"bread", 3)
+    first = again()
+    assert first.merge([bread], utc=4) == "same"
+    with pytest.raises(ValueError, match="wait"):
+        first.append(b"milk", 5)
+    assert first.merge([*second.entries(), egg], utc=6) == "forward"
+    assert first.append(b"milk", 7).prev == bread.record_id
 
 
 def test_a_removal_that_reorders_its_authors_own_view_is_followed_by_a_true_screw():

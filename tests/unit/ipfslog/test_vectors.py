@@ -15,6 +15,7 @@ from strandline.dialects.ipfslog.author import (
     to_snapshot,
 )
 from strandline.dialects.ipfslog.codec import (
+    MAX_ROOTS_WRITTEN,
     canonical_cid,
     dag_cbor,
     identity_value,
@@ -176,6 +177,14 @@ def test_the_car_has_its_published_bytes_and_admits_both_blocks():
     )
     opened = open_logs([(data, "car")])
     assert opened.counts == Counts(read=2, new=2, claims_known=1, identity_verifications=1)
+
+
+def test_a_car_of_more_roots_than_a_header_holds_is_read():
+    a1 = dag("v2")["a1"]
+    few, many = (to_car([a1] * count, [a1]) for count in (MAX_ROOTS_WRITTEN, 2 * MAX_ROOTS_WRITTEN))
+    assert many == few
+    opened = open_logs([(many, "car")])
+    assert (opened.counts.new, opened.quarantine) == (1, ())
 
 
 def test_an_entry_of_core2_waits_for_its_identity_in_any_order_and_split():

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, line_hash, parse_requests, read_requests
 from strandline.dialects.sdmp.kernels import ANNOUNCED, ELEMENT_FIELDS, off_trunk, read_content, requests
@@ -48,6 +49,7 @@ def test_a_file_of_requests_becomes_rows_and_none_of_it_raises(tmp_path):
     lines = [
         asked(OWN, since=OWN, limit=10**9), b"", asked(OTHER, since="x", limit=1), asked(OWN, since=1, limit=1),
         asked(OWN, author="a", resource="b"), asked(OWN, since="y", limit=2), b"{", asked("\ud800", since="y", limit=1),
+        asked("x" * 10**6, since="y", limit=1),
     ]  # fmt: skip
     path = tmp_path / "ask.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
@@ -55,9 +57,10 @@ def test_a_file_of_requests_becomes_rows_and_none_of_it_raises(tmp_path):
     rows = [row for found in requests([batch], {OWN}) for row in found.to_pylist()]
     assert [(row["request_no"], row["outcome"], row["most"]) for row in rows] == [
         (1, "asked", 50_000), (3, "refused", 0), (4, "malformed", 0), (5, "resources", 0), (6, "asked", 2),
-        (7, "malformed", 0), (8, "malformed", 0),
+        (7, "malformed", 0), (8, "malformed", 0), (9, "refused", 0),
     ]  # fmt: skip
     assert (rows[0]["to"], rows[0]["since"], rows[1]["to"]) == (OWN, OWN, OTHER)
+    assert rows[-1]["to"] == shown("x" * 10**6)
 
 
 @pytest.mark.large

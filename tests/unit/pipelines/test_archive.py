@@ -1,19 +1,32 @@
 """Archived files are read back: what is not there whole is a fault of the machine."""
 
+from pathlib import Path
+
 import pytest
 
 from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.spark.dialect import SDMP
-from strandline.pipelines.archive import _verified
+from strandline.pipelines.archive import _add_line, _verified
 from strandline.tables.newfile import NewFile
+from strandline.tables.sources import select
 
 NODE = "1" * 64
 
 
-def written(path):
+def written(path, node=NODE):
     with NewFile(path) as file:
-        file.write(NODE.encode())
+        file.write(node.encode())
         return file.publish()
+
+
+def test_an_ingest_of_the_folder_reads_exactly_the_journals(tmp_path):
+    nodes = (NODE, "_" + "A" * 85, "-" + "A" * 85)
+    for node in nodes:
+        made = written(tmp_path / SDMP.archive_name(f"node:{node}"), node)
+        _add_line(tmp_path, f"node:{node}", made, _verified(SDMP, f"node:{node}", made, 1))
+    selection = select([str(tmp_path)], most=9)
+    assert sorted(Path(each.source).read_text() for each in selection.files) == sorted(nodes)
+    assert selection.manifests == ()
 
 
 def test_a_file_that_is_there_whole_has_its_lines(tmp_path):

@@ -1,11 +1,13 @@
 """`doctor`: what it asks of a machine, and of a cluster that brings its own Spark."""
 
+import os
 from importlib.metadata import PackageNotFoundError
 
 import pytest
 
 from strandline.config import defaults
 from strandline.pipelines import doctor
+from strandline.tables.location import Location
 
 
 @pytest.fixture
@@ -31,3 +33,26 @@ def test_on_one_machine_another_pair_is_named_with_the_right_one(other_pair):
     check = doctor._pair({})
     assert (check.ok, check.found) == (False, "pyspark 4.1.0, delta-spark not installed")
     assert "pyspark==4.2.0 delta-spark==4.4.0" in check.next_step
+
+
+def test_a_folder_that_cannot_be_searched_is_a_failed_check_that_names_it(tmp_path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir()
+
+    def refusing(real):
+        def call(path, *given, **more):
+            if str(path).startswith(f"{closed}/"):
+                raise PermissionError(13, "Permission denied", path)
+            return real(path, *given, **more)
+
+        return call
+
+    # A test may run as root, whom no mode of a folder keeps out.
+    for name in ("stat", "open"):
+        monkeypatch.setattr(os, name, refusing(getattr(os, name)))
+    for check in (
+        doctor._lake(Location.lake(f"{closed}/a/lake")),
+        doctor._writable("jar cache", closed / "cache", "--set spark.cache=FOLDER"),
+    ):
+        assert (check.ok, check.found) == (False, f"{closed}: Permission denied")
+        assert check.next_step.startswith(f"give write access to {closed}, or name another folder with --")

@@ -8,7 +8,7 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.pipelines.sql.query import first_sentence, query_errors
-from strandline.pipelines.sql.values import json_rows
+from strandline.pipelines.sql.values import check_names, json_rows
 
 EAST = timezone(timedelta(hours=2))
 
@@ -44,6 +44,17 @@ def test_each_type_has_one_json_form(value: object, kind: pa.DataType, shown: ob
 def test_columns_may_have_one_name() -> None:
     found = pa.table([pa.array([1, 2]), pa.array(["x", "y"])], names=["a", "a"])
     assert json_rows(found) == [[1, "x"], [2, "y"]]
+
+
+def test_rows_as_json_objects_have_a_name_for_each_column() -> None:
+    check_names(["n", "N"])
+    with pytest.raises(UsageError) as told:
+        check_names(["b", "n", "a", "n", "b"])
+    assert (told.value.code, told.value.message) == (
+        "QUERY_INVALID",
+        "several columns have the name b, and a JSON object has a name once",
+    )
+    assert told.value.next == "name each column, for example `SELECT x AS first, y AS second`"
 
 
 BROKEN = pa.Array.from_buffers(

@@ -12,6 +12,7 @@ from strandline.pipelines import sync_journals
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.commits import Retry
 from strandline.tables.location import Location
+from strandline.tables.manifests import write_manifest
 from strandline.tables.store import TableStore
 
 CONTEXT = RunContext("r", "sync", "1", datetime.now(UTC))
@@ -28,3 +29,30 @@ def test_an_answer_makes_no_lake(name, tmp_path):
     assert refused.value.code == "LAKE_NOT_FOUND"
     assert [each.name for each in tmp_path.iterdir()] == ["empty"]
     assert list((tmp_path / "empty").iterdir()) == []
+
+
+def test_answers_and_their_manifest_replace_nothing_but_what_a_killed_run_left(tmp_path):
+    out = tmp_path / "out.jsonl"
+
+    def code():
+        try:
+            sync_journals.AnswerRequest(LocalNodes({}), tmp_path / "ask.jsonl", out)
+        except UsageError as refused:
+            return refused.code
+        return None
+
+    assert code() is None
+    out.write_bytes(b"answers for another peer")
+    assert code() == "OUT_EXISTS"
+    write_manifest([out], dialect="sdmp", records_in=lambda content, form: 0)
+    out.unlink()
+    assert code() is None
+    (tmp_path / "other.jsonl").touch()
+    write_manifest(
+        [tmp_path / "other.jsonl"], dialect="sdmp", records_in=lambda content, form: 0, name=out.name
+    )
+    assert code() == "OUT_EXISTS"
+    out = tmp_path / "out\\jsonl"
+    assert code() == "OUT_NAME"
+    out = tmp_path
+    assert code() == "OUT_IS_FOLDER"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp.author import MAX_ANSWER_LINES, answer, answers, append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import (
     MAX_FRAME_BYTES,
@@ -79,6 +80,39 @@ def test_a_request_file_is_answered_in_its_order_and_the_rest_is_told_by_name():
     assert list(found.refused.items()) == sorted([(stranger, 2), ("a", 1)])
     assert (found.not_found, found.resources) == ((asked("0" * 64),), 1)
     assert [each.line for each in found.malformed] == [9]
+
+
+def test_a_request_for_each_line_of_a_journal_does_not_make_its_square():
+    count = 400
+    lines = list(synthetic(0, count))
+    numbers = [NODE, *(line[:64].decode() for line in lines[1:])]
+    requests = [asked(since) for since in numbers]
+    found = answers(requests, {NODE: lines}, most_lines=1_000)
+    assert [len(parse_frame(frame).elements) for frame in found.frames] == [count - 1, count - 2]
+    assert found.past_limit == tuple(requests[2:])
+
+
+def test_past_the_limit_of_lines_all_requests_are_refused_in_the_order_of_the_file():
+    requests = [
+        asked(NUMBERS[1], 2),
+        asked(NUMBERS[2]),  # 3 lines: 5 together
+        asked(NUMBERS[1], 2),
+        asked("0" * 64),
+        asked(NUMBERS[5]),  # no line
+        asked(NUMBERS[4]),
+    ]
+    for most, frames, past in ((6, 4, 0), (5, 3, 1), (4, 1, 3), (1, 0, 5)):
+        found = answers(requests, TRUNKS, most)
+        assert (len(found.frames), len(found.past_limit)) == (frames, past)
+        assert found.not_found == (asked("0" * 64),)
+    assert found.past_limit == tuple(each for each in requests if each.since != "0" * 64)
+
+
+def test_an_untrusted_name_is_told_in_part():
+    names = ("x" * 10**6, "x" * (10**6 + 1), "x" * 200)
+    found = answers([asked(to=name) for name in names], TRUNKS)
+    assert found.refused == {"x" * 200: 1, shown("x" * 10**6): 2}
+    assert max(map(len, found.refused)) < 220
 
 
 def test_requests_for_the_same_lines_get_one_frame_in_the_place_of_the_first():

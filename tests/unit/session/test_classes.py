@@ -1,6 +1,10 @@
 """The archive of Java's classes: written once, used when whole, never by two commands at once, never many."""
 
+import errno
 import os
+from pathlib import Path
+
+import pytest
 
 from strandline.session.classes import KEPT, TRIED_AGAIN_AFTER, archive_options
 
@@ -51,3 +55,19 @@ def test_the_last_used_archives_stay_and_older_ones_go(tmp_path):
         os.utime(path, (at + 1, at + 1))
     assert written_to(tmp_path, (*HERE, "0")) == paths[0]
     assert sorted(map(str, tmp_path.glob("classes/*.jsa"))) == sorted([paths[0], *paths[-KEPT + 1 :]])
+
+
+@pytest.mark.parametrize("calls", [("touch",), ("touch", "mkdir")], ids="-".join)
+def test_in_a_cache_that_cannot_be_written_an_archive_is_used_and_none_is_written(
+    tmp_path, monkeypatch, calls
+):
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    path = Path(written_to(tmp_path))
+    for call in calls:
+        monkeypatch.setattr(Path, call, refuse)
+    monkeypatch.setattr(os, "utime", refuse)
+    assert archive_options(tmp_path, HERE) == ()
+    path.write_bytes(WHOLE)
+    assert archive_options(tmp_path, HERE)[1] == f"-XX:SharedArchiveFile={path}"

@@ -1,6 +1,7 @@
 """What of the session can be told without a JVM: the jar's name, the Java that is found, the configuration."""
 
 import os
+import re
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,6 +139,43 @@ def test_the_log_goes_to_a_file_of_the_run(tmp_path: Path) -> None:
     settings = effective((options_layer([f"spark.state={tmp_path}"]),)).settings
     assert log_path(settings, "r1") == tmp_path / "spark-r1.log"
     assert f"appender.file.fileName = {tmp_path / 'spark-r1.log'}" in log_config(log_path(settings, "r1"))
+
+
+def as_properties(text: str) -> dict[str, str]:
+    """The entries as java.util.Properties reads them from a file, one a line: as ISO 8859-1, with its escapes."""
+
+    def unescaped(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if found[1] else found[2]
+
+    entries = [line.partition("=") for line in text.encode().decode("latin-1").splitlines()]
+    read = {
+        key.strip(): re.sub(r"\\(?:u([0-9a-f]{4})|(.))", unescaped, value.lstrip(" \t\f"))
+        for key, _, value in entries
+    }
+    return {key: value.encode("utf-16", "surrogatepass").decode("utf-16") for key, value in read.items()}
+
+
+@pytest.mark.parametrize(
+    "state", ["/état", "/журналы", "/a\\u0041\\nb", "/ready 😀", " here", "/a=b:c#d!e", "/a\nb"]
+)
+def test_a_state_folder_of_any_name_has_the_log(state: str) -> None:
+    log = Path(state) / "spark-r1.log"
+    read = as_properties(log_config(log))
+    assert read["appender.file.fileName"] == str(log)
+    assert read["appender.file.layout.pattern"] == "%d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex"
+
+
+def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> None:
+    logs = [
+        tmp_path / f"spark-{name}.log"
+        for name in ["z", "2026", "job-1", *(f"m{at}" for at in range(20)), "a"]
+    ]
+    for at, log in enumerate(logs):
+        log.write_text("")
+        os.utime(log, (at, at))
+    (tmp_path / "spark-0.log").symlink_to("gone")
+    open_module._prune_logs(tmp_path)
+    assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
 
 
 def test_spark_submit_and_databricks_are_recognised() -> None:

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,32 @@ def test_nothing_is_overwritten_where_that_is_asked(tmp_path):
         with pytest.raises(UsageError) as caught:
             check_free(tmp_path / name)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_new_file_takes_the_place_of_none_that_appeared_meanwhile(tmp_path, monkeypatch, has_links):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    for appeared, code in (
+        (lambda path: path.write_bytes(b"other"), "OUT_EXISTS"),
+        (Path.mkdir, "OUT_IS_FOLDER"),
+    ):
+        out = tmp_path / code
+        with NewFile(out) as file:
+            file.write(b"new")
+            appeared(out)
+            with pytest.raises(UsageError) as caught:
+                file.publish(new=True)
+        assert caught.value.code == code
+    assert (tmp_path / "OUT_EXISTS").read_bytes() == b"other"
+    with NewFile(tmp_path / "out") as file:
+        file.write(b"new")
+        file.publish(new=True)
+    assert (tmp_path / "out").read_bytes() == b"new"
+    assert sorted(os.listdir(tmp_path)) == ["OUT_EXISTS", "OUT_IS_FOLDER", "out"]
 
 
 def test_a_full_disk_is_told_and_leaves_no_hidden_file(tmp_path, monkeypatch):

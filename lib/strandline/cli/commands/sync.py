@@ -135,6 +135,7 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     parsed = read_dialect_options(call, names()).parsed
     from strandline.dialect_api.journals import journal_writer
     from strandline.pipelines import sync_journals
+    from strandline.tables import newfile
 
     writing = [name for name, options in parsed.items() if journal_writer(dialect_named(name), options)]
     if len(writing) != 1:
@@ -143,12 +144,19 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     for option in call.options.of_dialects:
         if option not in {each.name for each in infos()[name].run_options}:
             raise _needs_from(f"--{option}")
+    for path in (requests, out):
+        if path is not None:
+            newfile.check_place(path)
     options = parsed[name]
+    asked = None
+    if answer is not None and out is not None:
+        asked = sync_journals.AnswerRequest(
+            options, answer.absolute(), out.absolute(), call.settings.limits.answer_lines
+        )
     with call.progress() as progress:
-        writes = answer is None
+        writes = asked is None
         store, context = call.store(makes=writes, writes=writes), call.context(progress)
-        if answer is not None and out is not None:
-            asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
+        if asked is not None:
             report = sync_journals.answer(store, dialect_named(name), asked, context)
         else:
             request = sync_journals.SyncRequest(

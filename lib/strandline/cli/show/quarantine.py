@@ -44,7 +44,7 @@ def _record(console: Console, record: Mapping[str, Any]) -> None:
         console.print(Text(f"\nwaits for {', '.join(printable(awaited) for awaited in record['waits_for'])}"))
     if record["evidence"] is not None:
         console.print(Text("\nevidence", style="bold"))
-        for line in json.dumps(record["evidence"], indent=2, ensure_ascii=False).splitlines():
+        for line in json.dumps(record["evidence"], indent=2, ensure_ascii=False).split("\n"):
             console.print(Text(f"  {printable(line)}"))
     raw = bytes.fromhex(record["raw"])
     stored = "all" if record["raw_whole"] else f"the first {len(raw):,}"

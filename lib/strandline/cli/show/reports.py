@@ -107,6 +107,10 @@ def sync(console: Console, report: Report) -> None:
         console.print(
             Text(f"refused: {printable(name)} is not a local node, {requests:,} requests", style="yellow")
         )
+    if past_limit := report.members.get("refused_past_limit"):
+        console.print(
+            Text(f"refused: past limits.answer_lines, {past_limit:,} requests; ask again", style="yellow")
+        )
     stopped_writers(console, report.members.get("stopped", {}))
     reduced_wrongly(console, report)
     for member in ("requests_file", "answers_file"):

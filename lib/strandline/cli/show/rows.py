@@ -50,7 +50,7 @@ def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
     if out is not None:
         console.print(Text(f"{amount(report.counts.get('rows', len(rows)), 'row')} in {printable(out)}"))
     elif form == "table":
-        table(console, report.members["columns"], [[inline(cell) for cell in row] for row in rows])
+        table(console, report.members["columns"], _inlined(rows))
     else:
         _write(report, form, console.file)
     if report.members.get("truncated"):
@@ -66,7 +66,7 @@ def write_rows(report: Report, form: str, out: Path) -> None:
     with NewFile(out) as file:
         text = _Utf8(file)
         if form == "table":
-            for line in aligned(report.members["columns"], report.members["rows"]):
+            for line in aligned(report.members["columns"], _inlined(report.members["rows"])):
                 text.write(f"{line}\n")
         else:
             _write(report, form, text)
@@ -92,6 +92,10 @@ def inline(value: Any) -> Any:
     )
 
 
+def _inlined(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [[inline(cell) for cell in row] for row in rows]
+
+
 def _write(report: Report, form: str, file: TextIO | Any) -> None:
     columns, rows = report.members["columns"], report.members["rows"]
     if form == "json":
@@ -102,4 +106,4 @@ def _write(report: Report, form: str, file: TextIO | Any) -> None:
         return
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([csv_cell(name) for name in columns])
-    writer.writerows([[csv_cell(inline(cell)) for cell in row] for row in rows])
+    writer.writerows([csv_cell(cell) for cell in row] for row in _inlined(rows))

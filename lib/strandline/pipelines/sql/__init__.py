@@ -16,7 +16,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.sql.check import query_check
 from strandline.pipelines.sql.query import query_errors
-from strandline.pipelines.sql.values import json_rows
+from strandline.pipelines.sql.values import check_names, json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
 from strandline.tables.store import TableStore
@@ -61,6 +61,8 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     ):
         rows = query_check(store.spark, store.location).frame(request.query)
         members: dict[str, Any] = {"columns": list(rows.columns), "rows": [], "truncated": False}
+        if request.format == "json":
+            check_names(rows.columns)
         if request.format == "parquet" and request.out is not None:
             count = write_parquet(rows, request.out, context.run_id)
             members["out"] = str(request.out)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
+from strandline.core.errors import UsageError
 from strandline.pipelines.report import utc_text
 
 
@@ -19,6 +21,17 @@ def json_rows(found: pa.Table) -> list[list[Any]]:
         for at, field in enumerate(found.schema)
     ]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def check_names(columns: Sequence[str]) -> None:
+    """Raises: UsageError QUERY_INVALID unless every column has a name of its own, which rows as JSON objects need."""
+    repeated = next((name for at, name in enumerate(columns) if name in columns[at + 1 :]), None)
+    if repeated is not None:
+        raise UsageError(
+            "QUERY_INVALID",
+            f"several columns have the name {repeated}, and a JSON object has a name once",
+            "name each column, for example `SELECT x AS first, y AS second`",
+        )
 
 
 def json_value(value: Any, kind: pa.DataType) -> Any:

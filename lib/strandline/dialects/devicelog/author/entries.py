@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Iterable
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.dialects.devicelog.codec import entry_id, parse_statement, write_body
+from strandline.dialects.devicelog.codec import RANGES, entry_id, parse_statement, write_body
 from strandline.dialects.devicelog.types import (
     MAX_BODY_BYTES,
     MAX_DEPS,
-    MAX_UTC,
     Entry,
     Kind,
     Statement,
@@ -32,12 +31,15 @@ def sign_entry(
     """Return a signed entry of the log of `key`; `group` is None for a founder's key entry.
 
     Raises:
-        ValueError: `utc` is not 0..253402300799999, the body is too large or not one of its kind, over 1,024 deps.
+        ValueError: `seq`, `lamport` or `utc` is no integer that a reader takes, the body is too large or not one of its
+            kind, over 1,024 deps.
     """
     named = tuple(sorted(set(deps)))
     data = body if isinstance(body, bytes) else write_body(body)
-    if not 0 <= utc <= MAX_UTC:
-        raise ValueError(f"utc is milliseconds since 1970: 0..{MAX_UTC}")
+    for name, number in (("seq", seq), ("lamport", lamport), ("utc", utc)):
+        least, most = RANGES[name]
+        if type(number) is not int or not least <= number <= most:
+            raise ValueError(f"{name} is an integer from {least} to {most}")
     if len(data) > MAX_BODY_BYTES or len(named) > MAX_DEPS:
         raise ValueError(f"an entry has at most {MAX_BODY_BYTES} bytes and {MAX_DEPS} deps")
     states = kind not in ("msg", "ack")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from strandline.core.ed25519 import Ed25519Key
@@ -26,6 +27,11 @@ class OwnLog:
         """Accept entries as `DeviceLog.merge` does; `agreed` first rows of two views are in common."""
         found: Merged = "same"
         waiting = self._replica.acceptable(entries)
+        own = [entry for entry in waiting if entry.log == self.key.public]
+        self._check_continued(own, waiting)
+        if own:
+            found, agreed = self._resume(own[-1]), None
+            waiting = [entry for entry in waiting if entry.record_id not in self._replica.entries]
         while waiting:
             self.acknowledge(utc, MAX_DEPS - 1)
             size = self._replica.fitting(waiting, self.last.record_id)
@@ -33,11 +39,35 @@ class OwnLog:
             waiting = waiting[size:]
         return found
 
-    def _merge_part(self, entries: list[Entry], agreed: int | None, utc: int) -> Merged:
-        heads, before = self.heads(), self._replica.shown()
+    def _check_continued(self, own: list[Entry], waiting: list[Entry]) -> None:
+        """Check that own entries follow the last one, one after the other; if not, only accept what comes.
+
+        Raises:
+            ValueError: the log has several tips then.
+        """
+        is_chain = all(entry.prev == before.record_id for before, entry in pairwise([self.last, *own]))
+        if not is_chain or self._replica.is_split(self.key.public):
+            self._accept(waiting)
+            raise ValueError(
+                "the log of this key was continued elsewhere: what came is accepted, nothing is written"
+            )
+
+    def _resume(self, newest: Entry) -> Merged:
+        """Go on from a newer own entry: this log has shown what that one has seen, and its screws are there."""
+        before = self._replica.shown()
+        common = self._accept(self._replica.unseen_before(newest))
+        self.last = newest
+        return "forward" if common == before.length else "screw"
+
+    def _accept(self, entries: list[Entry]) -> int:
+        """Accept entries and show them; return how many first rows of the view stayed."""
         for entry in entries:
             self._replica.accept(entry)
-        common = self._replica.show()
+        return self._replica.show()
+
+    def _merge_part(self, entries: list[Entry], agreed: int | None, utc: int) -> Merged:
+        heads, before = self.heads(), self._replica.shown()
+        common = self._accept(entries)
         if common == before.length:
             return "forward"
         if not self._replica.is_active(self.key.public):
@@ -72,7 +102,13 @@ class OwnLog:
     def sign(
         self, kind: Kind, body: bytes | Statement, utc: int, deps: Sequence[bytes] | None = None
     ) -> Entry:
-        """Sign and accept an entry that names `deps`, by default all that the device has seen since its last one."""
+        """Sign and accept an entry that names `deps`, by default all that the device has seen since its last one.
+
+        Raises:
+            ValueError: newer entries of this log wait, so this one would fork it; or as `sign_entry`.
+        """
+        if self._replica.is_waiting(self.key.public):
+            raise ValueError("newer entries of this log wait for what they name: merge that first")
         own = self.last
         named = self._replica.heads_besides(own.record_id) if deps is None else deps
         clocks = [own.lamport, *(self._replica.entries[each].lamport for each in named)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from strandline.dialects.devicelog.reduce import (
@@ -49,7 +49,6 @@ class Replica:
                 self._waiting[entry.record_id] = entry
         blocked = self._blocked()
         ready = [entry for record_id, entry in self._waiting.items() if record_id not in blocked]
-        self._waiting = {record_id: self._waiting[record_id] for record_id in blocked}
         return sorted(ready, key=_parents_first)
 
     def _blocked(self) -> set[bytes]:
@@ -74,6 +73,7 @@ class Replica:
         """Add an entry whose parents are there."""
         self._graph.add(entry)
         self.entries[entry.record_id] = entry
+        self._waiting.pop(entry.record_id, None)
         self._heads.difference_update(_parents(entry))
         self._heads.add(entry.record_id)
 
@@ -126,19 +126,38 @@ class Replica:
         found = max(tips, key=key_of, default=None)
         return None if found is None else self.entries[found.record_id]
 
-    def unknown_to(self, other: Replica) -> list[Entry]:
-        """Return the entries that another replica does not have, parents first.
+    def is_split(self, log: bytes) -> bool:
+        """Return whether a log has several tips."""
+        return len(self._graph.tips(log)) > 1
 
-        What it has is closed under references: the walk from the heads stops there.
-        """
-        found: dict[bytes, Entry] = {}
-        walk = [each for each in self._heads if each not in other.entries]
-        while walk:
-            entry = self.entries[walk.pop()]
-            if entry.record_id not in found:
-                found[entry.record_id] = entry
-                walk += [each for each in _parents(entry) if each not in other.entries]
-        return sorted(found.values(), key=_parents_first)
+    def is_waiting(self, log: bytes) -> bool:
+        """Return whether entries of a log wait."""
+        return any(entry.log == log for entry in self._waiting.values())
+
+    def unseen_before(self, entry: Entry) -> list[Entry]:
+        """Return an entry that can be accepted and what must be accepted before it, parents first."""
+        return _unseen([entry.record_id], self._waiting, self.entries)
+
+    def unknown_to(self, other: Replica) -> list[Entry]:
+        """Return the entries that another replica does not have, parents first."""
+        return _unseen(self._heads, self.entries, other.entries)
+
+
+def _unseen(
+    tips: Iterable[bytes], entries: Mapping[bytes, Entry], seen: Mapping[bytes, Entry]
+) -> list[Entry]:
+    """Return the entries in the past of `tips` that are not among `seen`, parents first.
+
+    What is seen is closed under references: the walk stops there.
+    """
+    found: dict[bytes, Entry] = {}
+    walk = [each for each in tips if each not in seen]
+    while walk:
+        entry = entries[walk.pop()]
+        if entry.record_id not in found:
+            found[entry.record_id] = entry
+            walk += [each for each in _references(entry) if each not in seen]
+    return sorted(found.values(), key=_parents_first)
 
 
 def _parents_first(entry: Entry) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from strandline.dialects.devicelog.codec.documents import (
     read_documents,
     read_line,
 )
-from strandline.dialects.devicelog.codec.entries import entry_id, read_entry, write_entry
+from strandline.dialects.devicelog.codec.entries import RANGES, entry_id, read_entry, write_entry
 from strandline.dialects.devicelog.codec.messages import read_message, write_message
 from strandline.dialects.devicelog.codec.netstrings import (
     netstrings,
@@ -34,6 +34,7 @@ from strandline.dialects.devicelog.codec.ssb import (
 __all__ = [
     "DOCUMENT_FORMATS",
     "MAX_FILE_BYTES",
+    "RANGES",
     "Document",
     "DocumentFormat",
     "author_name",

@@ -32,7 +32,9 @@ MEMBERS: Final = ("group", "log", "seq", "kind", "lamport", "utc", "prev", "deps
 _NAMES: Final = frozenset(MEMBERS)
 NESTING: Final = 32
 ENTRY_TAG: Final = "strandline/devicelog/entry/1"
-_RANGES: Final = {"seq": (0, MAX_NUMBER), "lamport": (FOUNDING_CLOCK, MAX_NUMBER), "utc": (0, MAX_UTC)}
+RANGES: Final = {"seq": (0, MAX_NUMBER), "lamport": (FOUNDING_CLOCK, MAX_NUMBER), "utc": (0, MAX_UTC)}
+"""The least and the greatest value of each number of an entry."""
+
 _HEX: Final = {"log": ID_BYTES, "id": ID_BYTES, "sig": SIGNATURE_BYTES}
 
 
@@ -136,7 +138,7 @@ def _values(members: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
     for name in ("group", "prev"):
         values[name] = b"" if members[name] == "" else parse_hex(members[name])
     values["kind"] = members["kind"] if isinstance(members["kind"], str) else None
-    for name, (least, most) in _RANGES.items():
+    for name, (least, most) in RANGES.items():
         # A bool is an int in Python; any other number than a plain integer token is not one here.
         values[name] = number = members[name] if type(members[name]) is int else None
         if number is not None and not least <= number <= most:

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from strandline.core.encoding.js_json import stringified
@@ -10,6 +11,7 @@ from strandline.core.encoding.strict_json import strict_json
 from strandline.dialects.ipfslog.author.log import Log
 from strandline.dialects.ipfslog.codec import (
     JSON_ORDER,
+    MAX_ROOTS_WRITTEN,
     NESTING,
     canonical_cid,
     car,
@@ -89,8 +91,9 @@ def to_car(
     identities: Iterable[IdentityRecord] = (),
     manifests: Iterable[Manifest] = (),
 ) -> bytes:
-    """Return a CARv1 of blocks, identities first; `roots` are the heads."""
-    return car([_cid(root.cid).raw for root in roots], _blocks(entries, identities, manifests))
+    """Return a CARv1 of blocks, identities first; `roots` are the heads, of which a header names the first 50,000."""
+    named = islice(roots, MAX_ROOTS_WRITTEN)
+    return car([_cid(root.cid).raw for root in named], _blocks(entries, identities, manifests))
 
 
 def _blocks(

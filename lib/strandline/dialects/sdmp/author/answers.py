@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec import Request, batch
 from strandline.dialects.sdmp.types import JournalRequest, MalformedRequest, ResourceRequest
 
@@ -16,14 +17,16 @@ class Answers:
     """The result of answering a request file.
 
     `frames` are the answers in the order of their first requests, each without LF. `not_found` are requests whose
-    `since` names no line of the journal. `refused` counts journal requests to nodes that are not local, by node,
-    sorted by node. `resources` counts requests for resources, which are ignored.
+    `since` names no line of the journal. `refused` counts journal requests to nodes that are not local, by node
+    as evidence shows it, sorted by node. `past_limit` are requests for which the answers would have had too many
+    lines. `resources` counts requests for resources, which are ignored.
     """
 
     frames: tuple[bytes, ...]
     not_found: tuple[JournalRequest, ...]
     malformed: tuple[MalformedRequest, ...]
     refused: Mapping[str, int]
+    past_limit: tuple[JournalRequest, ...]
     resources: int
 
 
@@ -46,15 +49,22 @@ def answer(lines: Sequence[bytes], since: str, limit: int) -> list[bytes] | None
     return None
 
 
-def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str, Sequence[bytes]]) -> Answers:
+def answers(
+    requests: Iterable[Request | MalformedRequest], trunks: Mapping[str, Sequence[bytes]],
+    most_lines: int = 1_000_000,
+) -> Answers:  # fmt: skip
     """Return the answers to requests; `trunks` are the trunks of the local journals by fingerprint, line 1 first.
 
     A journal request to a local node gets one frame, which is empty if `since` names the tip. A frame names no asker:
-    requests for the same lines, whoever asks, get one frame together.
+    requests for the same lines, whoever asks, get one frame together. From the first request on with which the frames
+    would have more than `most_lines` lines, no request whose line is found gets a new frame.
     """
-    is_found: dict[tuple[str, str, int], bool] = {}
+    outcomes: dict[tuple[str, str, int], list[JournalRequest]] = {}
     frames: list[bytes] = []
+    total = 0
+    answered: list[JournalRequest] = []
     not_found: list[JournalRequest] = []
+    past_limit: list[JournalRequest] = []
     malformed: list[MalformedRequest] = []
     refused: dict[str, int] = {}
     resources = 0
@@ -64,15 +74,18 @@ def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str,
         elif isinstance(request, ResourceRequest):
             resources += 1
         elif request.to not in trunks:
-            refused[request.to] = refused.get(request.to, 0) + 1
+            name = shown(request.to)
+            refused[name] = refused.get(name, 0) + 1
         else:
             asked = request.to, request.since, min(request.limit, MAX_ANSWER_LINES)
-            if asked not in is_found:
+            if asked not in outcomes:
                 lines = answer(trunks[request.to], request.since, request.limit)
-                is_found[asked] = lines is not None
-                if lines is not None:
+                total += len(lines or ())
+                outcomes[asked] = (
+                    not_found if lines is None else past_limit if total > most_lines else answered
+                )
+                if lines is not None and total <= most_lines:
                     frames.append(batch(request.to, request.since, lines))
-            if not is_found[asked]:
-                not_found.append(request)
+            outcomes[asked].append(request)
     ascending = dict(sorted(refused.items()))
-    return Answers(tuple(frames), tuple(not_found), tuple(malformed), ascending, resources)
+    return Answers(tuple(frames), tuple(not_found), tuple(malformed), ascending, tuple(past_limit), resources)

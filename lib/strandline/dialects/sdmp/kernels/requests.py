@@ -8,6 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from strandline.core.safe_files import open_file
+from strandline.core.verdict import shown
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.author import MAX_ANSWER_LINES
 from strandline.dialects.sdmp.types import MalformedRequest, ResourceRequest
@@ -22,7 +23,7 @@ REQUEST_SCHEMA: Final = pa.schema(
     ]
 )
 """`outcome`: asked (for lines of a local node), refused (of another node), resources, malformed. `most`: the maximum
-number of lines to return.
+number of lines to return. `to` of a refused request is cut as in evidence.
 """
 
 _BATCH_ROWS: Final = 10_000
@@ -52,11 +53,10 @@ def _row(
         return "malformed", None, None, 0
     if isinstance(request, ResourceRequest):
         return "resources", None, None, 0
-    to = request.to.encode("utf-8", "replace").decode("utf-8")
     if request.to not in local_nodes:
-        return "refused", to, None, 0
+        return "refused", shown(request.to).encode("utf-8", "replace").decode("utf-8"), None, 0
     since = request.since.encode("utf-8", "replace").decode("utf-8")
-    return "asked", to, since, min(request.limit, MAX_ANSWER_LINES)
+    return "asked", request.to, since, min(request.limit, MAX_ANSWER_LINES)
 
 
 def _batch(rows: list[tuple[int, str, str | None, str | None, int]]) -> pa.RecordBatch:

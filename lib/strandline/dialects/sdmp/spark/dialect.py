@@ -92,8 +92,8 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         return archive.archive(lake, jobs, namespaces)
 
     def archive_name(self, namespace: str) -> str:
-        """Return the fingerprint of the node, with `.journal`."""
-        return f"{_node(namespace)}.journal"
+        """Return `node-`, since a fingerprint can begin with `_` (a hidden name), the fingerprint and `.journal`."""
+        return f"node-{_node(namespace)}.journal"
 
     def verify_archived(self, namespace: str, file: BinaryIO) -> ArchivedJournal | None:
         """Return the lines and the hash of the last one, if the file is the whole chain of the node."""
@@ -124,9 +124,11 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         """Return the requests of local nodes to peers, for lines and resources."""
         return exchange.requests(options, tables)
 
-    def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+    def answers(
+        self, options: object, tables: Tables, jobs: Jobs, path: str, most_lines: int
+    ) -> FoundAnswers:
         """Answer the requests in a file from the journals of local nodes."""
-        return exchange.answers(options, tables, jobs, path)
+        return exchange.answers(options, tables, jobs, path, most_lines)
 
 
 def _node(namespace: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.journals import FoundAnswers
@@ -31,12 +31,13 @@ def requests(options: object, tables: Tables) -> DataFrame:
     return _request_lines(statuses, wanted)
 
 
-def answers(options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+def answers(options: object, tables: Tables, jobs: Jobs, path: str, most_lines: int) -> FoundAnswers:
     """Return the answers to the requests of a file, from the trunks of local journals as they are now.
 
     A journal request to a local node gets one frame, which is empty if nothing follows the named line; requests for
     the same lines get one together. There is no answer if no line has the number. Requests to other nodes are refused,
-    requests for resources ignored.
+    and those from the first one on with which the answers would have more than `most_lines` lines. Requests for
+    resources are ignored.
     """
     nodes = frozenset(local_nodes(options).nodes)
     paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
@@ -44,19 +45,21 @@ def answers(options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnsw
     received = jobs.checkpoint(parsed, "requests")
     trunks = jobs.persist(_trunks(nodes, tables), "trunks")
     found = jobs.checkpoint(_starts(_distinct(received), trunks), "requested lines")
-    frames = jobs.checkpoint(_answer_frames(found.where("start_n IS NOT NULL"), trunks), "answers")
+    frames = jobs.checkpoint(_answer_frames(_spans(found, trunks, most_lines), trunks), "answers")
     outcomes = jobs.row(
         received.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
     ).asDict()
-    lines = jobs.row(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
+    past_limit = F.sum(F.when(F.col("line").isNull(), F.col("requests")))
+    of_frames = jobs.row(frames.agg(F.sum("lines").alias("lines"), past_limit.alias("past_limit")))
     not_found = jobs.row(found.where("start_n IS NULL").agg(F.sum("requests").alias("rows")))["rows"] or 0
     refused = received.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
     least = refused.orderBy("to").limit(_MAX_REFUSED_NAMES)
     names = jobs.row(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
-    counts = {"lines": lines, "not_found": not_found, **outcomes}
-    return FoundAnswers(
-        frames.orderBy("request_no"), counts, {row["to"]: row["requests"] for row in sorted(names)}
-    )
+    past = of_frames["past_limit"] or 0
+    counts = {"lines": of_frames["lines"] or 0, "not_found": not_found, **outcomes}
+    counts["refused"] += past
+    written = frames.where("line IS NOT NULL").orderBy("request_no")
+    return FoundAnswers(written, counts, {row["to"]: row["requests"] for row in sorted(names)}, past)
 
 
 _OUTCOMES = ("malformed", "refused", "resources")
@@ -153,18 +156,31 @@ def _starts(journal_requests: DataFrame, trunks: DataFrame) -> DataFrame:
     return found.withColumn("start_n", F.when(is_first, F.lit(1)).otherwise(F.col("line_n"))).drop("line_n")
 
 
-def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
-    """Write the frames that answer requests: the lines of the trunk after the named one, at most `most`.
+def _spans(found: DataFrame, trunks: DataFrame, most_lines: int) -> DataFrame:
+    """Find which lines answer requests: those of the trunk after the named one, at most `most`.
 
-    Reads:  `_starts` with start_n; trunks: lines of the trunks of local nodes.
-    Gives:  request_no, line (the frame), lines.
+    Reads:  `_starts`; trunks: lines of the trunks of local nodes.
+    Gives:  the columns of `_starts`, last (the position of the last line), is_within (this answer and those of all
+            requests before it have at most `most_lines` lines).
+    Rows:   one per row with start_n, summed by one task: no line of a journal is read.
+    """
+    tops = trunks.groupBy("namespace").agg(F.max("n").alias("tip_n"))
+    last = F.least(F.col("start_n") + F.col("most"), F.coalesce("tip_n", F.lit(1)))
+    spans = found.where("start_n IS NOT NULL").join(F.broadcast(tops), "namespace", "left")
+    so_far = Window.orderBy("request_no").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    total = F.sum(F.col("last") - F.col("start_n")).over(so_far)
+    return spans.withColumn("last", last).drop("tip_n").withColumn("is_within", total <= most_lines)
+
+
+def _answer_frames(spans: DataFrame, trunks: DataFrame) -> DataFrame:
+    """Write the frames that answer requests.
+
+    Reads:  `_spans`; trunks: lines of the trunks of local nodes.
+    Gives:  request_no, requests, line (the frame; null: not `is_within`), lines.
     Rows:   one per row.
     """
     texts = trunks.select("namespace", "n", journal_rows.exact_line().alias("text"))
-    tops = trunks.groupBy("namespace").agg(F.max("n").alias("tip_n"))
-    last = F.least(F.col("start_n") + F.col("most"), F.coalesce("tip_n", F.lit(1)))
-    spans = found.join(F.broadcast(tops), "namespace", "left").withColumn("last", last)
-    wanted = spans.where(F.col("last") > F.col("start_n")).select(
+    wanted = spans.where(F.col("is_within") & (F.col("last") > F.col("start_n"))).select(
         "request_no", "namespace", F.explode(F.sequence(F.col("start_n") + 1, F.col("last"))).alias("n")
     )
     entries = wanted.join(texts, ["namespace", "n"]).groupBy("request_no").agg(
@@ -175,6 +191,9 @@ def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
         F.lit('{"node":"'), F.col("to"), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
         F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
     )  # fmt: skip
-    return found.join(entries, "request_no", "left").select(
-        "request_no", line.alias("line"), F.coalesce(F.array_size("entries"), F.lit(0)).alias("lines")
+    return spans.join(entries, "request_no", "left").select(
+        "request_no",
+        "requests",
+        F.when(F.col("is_within"), line).alias("line"),
+        F.coalesce(F.array_size("entries"), F.lit(0)).alias("lines"),
     )

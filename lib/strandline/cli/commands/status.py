@@ -41,8 +41,8 @@ def _status(
         bool,
         typer.Option(
             "--check",
-            help="Exit code 1 if a namespace is forked, waiting or behind, a journal writer stopped or a table is "
-            "unreduced.",
+            help="Exit code 1 if a namespace is forked, waiting or behind, a journal writer stopped, or `reduce` has "
+            "not read a table to the end.",
         ),
     ] = False,
 ) -> Result:

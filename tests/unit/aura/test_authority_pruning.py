@@ -1,8 +1,11 @@
 """Operations of authorities go only if that changes no answer, now or ever: rules, wrong rules, histories."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from strandline.core.encoding.strict_cbor import encode_cbor
+from strandline.dialects.aura import author
 from strandline.dialects.aura.reduce import (
     chain,
     decode_op_skeleton,
@@ -202,3 +205,18 @@ def test_skeletons_and_carries_are_read_back_and_nothing_else_is_one():
                    encode_cbor({"v": 1, "more": b""}), encode_cbor([])):  # fmt: skip
         with pytest.raises(ValueError):
             decode_state_carry(broken)
+
+
+@pytest.mark.parametrize("naming", ["fact_id", "body_id"])
+def test_what_a_receipt_names_by_either_id_stays_and_everything_else_goes_as_before(naming):
+    base = reduce_authority(U, OPS.values()).state
+    _, before = planned(base)
+    name = next(name for name, hold in before.items() if hold is None)
+    when = {"OrderClock": b32(7)}
+    receipt = author.receipt(
+        U, envelope_id=getattr(OPS[name], naming), order=b32(7), authority=U.id, commitment=base.commitment,
+        received=when, timestamp=when, signer=SimpleNamespace(public=bytes(32), sign=lambda _: bytes(64)),
+    )  # fmt: skip
+    plan, holds = planned(base, [receipt])
+    assert holds == {**before, name: "RECEIPT_REFERENCE", "-": "KIND_KEPT"}
+    assert OPS[name].fact_id not in {each.record_id for each in plan.prune}

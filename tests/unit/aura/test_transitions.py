@@ -156,3 +156,10 @@ def test_the_option_of_the_lake_decides():
     assert are_read({"amp-transitions": "on"})
     assert not are_read({"amp-transitions": "off"})
     assert not are_read({})
+
+
+@pytest.mark.parametrize("made", [proposed, certified, finalized])
+@pytest.mark.parametrize("successor", [0, 2])
+def test_every_step_of_a_transition_leads_to_the_next_epoch(made, successor):
+    far = identity(0x59, successor_epoch=successor)
+    assert [each.reason for each in rule_findings(made(0x65, far))] == ["EPOCH_NOT_SUCCESSOR"]

@@ -9,6 +9,8 @@ from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import block_of, line_documents, read_line, write_entry
 from strandline.dialects.devicelog.verify import (
     HeldEntries,
+    References,
+    deferred,
     fork_members,
     forks,
     judge,
@@ -16,6 +18,7 @@ from strandline.dialects.devicelog.verify import (
     signature_findings,
 )
 from strandline.dialects.devicelog.verify import signatures as signing
+from strandline.dialects.devicelog.verify.references import NAMED
 from support.devicelog_cases import PC, PHONE, Log, compact, edited, entry, example, feed, ssb_value
 from support.devicelog_corpus import corpus
 from support.devicelog_reference import ReferenceDeviceLogs
@@ -255,3 +258,40 @@ def test_the_corpus_has_what_its_laws_are_about():
     )
     assert sum(each.readmitted for each in counts) > 10
     assert len(lake.forks()) > 1
+
+
+def test_the_network_key_of_a_lake_is_no_part_of_the_evidence_of_native_entries():
+    made = [*example().values(), edited()]
+    [without] = forks(made)
+    assert forks(made, hmac_key=b"\x07" * 32) == (without,)
+    assert "network_key" not in without.evidence
+
+
+def test_the_evidence_of_what_is_missing_names_so_many_entries_and_no_more():
+    ids = tuple(bytes([number]) * 32 for number in range(NAMED + 1))
+    verdict = deferred(References(None, ids), ids)
+    assert verdict.evidence["DEP_MISSING"]["needs"] == [each.hex() for each in ids[:16]]
+    assert len(verdict.waits_for) == 17
+
+
+@pytest.mark.parametrize("name", ["phone 5", "edited"])
+def test_a_fork_of_which_either_entry_was_erased_has_no_row(name):
+    pair = {"phone 5": example()["phone 5"], "edited": edited()}
+    pair[name] = dataclasses.replace(pair[name], body=None)
+    rest = [each for key, each in example().items() if key != "phone 5"]
+    assert forks([*rest, *pair.values()]) == ()
+
+
+def test_a_waiting_entry_that_comes_again_and_is_refuted_has_one_row():
+    bad = of_phone(seq=9)
+    lines = [write_entry(each) for each in example().values()]
+
+    def documents(given):
+        return [document for line in given for document in line_documents(line)]
+
+    # What it names is not there, so that it waits.
+    first = judge_documents(documents([write_entry(bad)]))
+    assert [row.status for row in first.quarantine] == ["deferred"]
+    found = judge_documents(documents([*lines, write_entry(bad)]), first.held)
+    assert [(row.status, row.record_id) for row in found.quarantine] == [("rejected", bad.record_id)]
+    assert (found.counts.read, found.counts.rejected) == (len(lines) + 1, 1)

@@ -6,6 +6,7 @@ from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
 from strandline.dialects.devicelog.reduce import forks, reduce
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
+from support.devicelog_cases import Log
 
 A, B, C, D = (bytes([number]) * 32 for number in (1, 2, 3, 4))
 KEY_A, KEY_B, KEY_C, KEY_D = map(public_key, (A, B, C, D))
@@ -223,3 +224,36 @@ def test_ten_thousand_kids_of_one_entry_are_one_fork_and_slow_nothing_down():
     assert state.statuses[KEY_A] == "active"
     assert len(state.view) == 3 + len(kids)
     assert len(state.graph.branches) == 3 + len(kids) - 1
+
+
+ABSENT_LOG = b"\x09" * 32
+
+
+def granted_twice(*removers):
+    """A founder and two members; the log that never wrote is granted before both came, and again after it.
+
+    Members given by number remove it, one after the other.
+    """
+    founder, *members = logs = Log(b"founder"), Log(b"first"), Log(b"second")
+    founder.found("founder")
+    founder.add(ABSENT_LOG)
+    for member in members:
+        member.join(founder.add(member.key.public), "member")
+    grant = members[1].add(ABSENT_LOG, deps=[members[0].entries[-1]])
+    removals = []
+    for number in removers:
+        given = [*(each for each in (grant, *removals) if each.log != members[number].key.public)]
+        removals.append(members[number].remove(ABSENT_LOG, None, deps=given[-1:]))
+    state = reduce([each for log in logs for each in log.entries])
+    return state, members, removals
+
+
+@pytest.mark.parametrize("removers", [(0,), (0, 1), (1, 0)])
+def test_who_is_senior_to_a_later_grant_alone_withdraws_that_one_alone(removers):
+    state, members, removals = granted_twice(*removers)
+    assert [state.verdicts[each.record_id] for each in removals] == ["effective"] * len(removals)
+    found = state.membership
+    first, last = (rank for rank, _ in found.grants[ABSENT_LOG])
+    # The member that came first is the senior one.
+    assert first < found.ranks[members[0].key.public] == found.withdrawn[ABSENT_LOG] < last
+    assert state.statuses[ABSENT_LOG] == "pending"

@@ -2,9 +2,11 @@
 
 import pytest
 
+from strandline.dialects.devicelog.codec import read_line
 from strandline.dialects.devicelog.kernels.reduced_rows import tip_rows, view_rows
 from strandline.dialects.devicelog.reduce import forks, reduce
 from support.device_feeds import HELD, feed, held
+from support.devicelog_cases import TABLET, compact, ssb_value
 
 TIPS = {
     "a": [("6", 0, 0)],
@@ -73,3 +75,17 @@ def test_a_fork_behind_a_gap_is_disputed_by_no_policy_but_that_of_one_parent():
     assert [each.seq for each in reduce(with_parent).graph.entries] == [1, 2, 3, 4, 4, 5]
     frozen = reduce(with_parent, "freeze")
     assert len(frozen.view) == 3
+
+
+def test_a_message_after_a_gap_is_no_other_start_of_its_feed():
+    first = ssb_value(TABLET, None, 1, 1, {"type": "post", "text": "first"})
+    elsewhere = ssb_value(TABLET, None, 1, 9, {"type": "post", "text": "of another start"})
+    second = ssb_value(TABLET, elsewhere, 2, 10, {"type": "post"})
+    entries = [read_line(compact(value)) for value in (first, second)]
+    state = reduce(entries, "freeze")
+    assert forks(state.graph) == []
+    assert state.forked == set()
+    assert set(state.view) == {each.record_id for each in entries}
+    both = reduce([read_line(compact(value)) for value in (first, elsewhere)], "freeze")
+    assert [each.seq for each in forks(both.graph)] == [1]
+    assert both.view == ()

@@ -327,3 +327,10 @@ def test_the_words_for_where_a_configuration_comes_from_are_all_used():
     assert set(Whence.__args__) == {"config", "manifest", "mutable", "none", "snapshot"}
     assert record_id(LIST.block) == LIST.record_id
     assert Log("x").reduce().count == 0
+
+
+@pytest.mark.parametrize("type_", ["orbitdb", "contract", "IPFS", "ipfs2", ""])
+def test_only_controllers_that_never_change_name_a_list(type_):
+    by = controller(LIST, type_)
+    chain = database(cid(by))
+    assert of(chain, by, LIST) == LogConfiguration("keyvalue", ("*",), "mutable", digests(chain, by))

@@ -136,3 +136,10 @@ def test_an_identity_that_is_no_link_or_text_stays_data():
         dag_cbor({"v": 2, "payload": 0, "clock": 0, "identity": CBORTag(42, b"\x00")})
     ).reasons == ("VARIANT_UNKNOWN",)
     assert set(dag("v2")) == set(dag("core2"))
+
+
+@pytest.mark.parametrize("stated", [1, True, 1.5, [], {}, ["zdpu"]])
+@pytest.mark.parametrize("variant", ["v2", "core2"])
+def test_a_hash_of_json_that_is_no_text_is_a_wrong_type_in_every_variant(variant, stated):
+    value = json.loads(to_json(MADE[variant])) | {"hash": stated}
+    assert verify_json(value).reasons == ("TYPE_INVALID",)

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from strandline.cli import show
+from strandline.core.errors import FaultError
 from strandline.pipelines import micro_batches
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
@@ -131,3 +132,60 @@ def test_a_stream_tells_how_many_namespaces_the_largest_of_its_batches_touched(s
         3,
     ]
     assert stream(reduction(namespaces=7), reduction())[0].namespaces == 7
+
+
+def empty_batches(every):
+    info = SimpleNamespace(name="ipfslog", formats={"jsonl": (".jsonl",)})
+    settings = SimpleNamespace(
+        stream=SimpleNamespace(compact_every=every), limits=SimpleNamespace(walk_entries=1),
+        maintain=SimpleNamespace(small_bytes=1, small_files=2, target_bytes=3),
+    )  # fmt: skip
+    store = SimpleNamespace(stored_bytes=lambda table: table == "run")
+    return MicroBatchRun(
+        store, SimpleNamespace(info=info), MicroBatchOptions(None), settings, context("stream"), context
+    )
+
+
+@pytest.mark.parametrize(("every", "expected"), [(0, []), (1, [0, 1, 2, 3, 4, 5]), (3, [2, 5]), (7, [])])
+def test_small_files_are_compacted_after_so_many_batches_also_over_restarts(every, expected, monkeypatch):
+    compacted, number = [], 0
+    monkeypatch.setattr(
+        micro_batches, "compact_small", lambda *_, **__: (compacted.append(number), (0, 0))[1]
+    )
+    for first in (0, 4):
+        batches = empty_batches(every)
+        for number in range(first, min(first + 4, 6)):
+            batches.process_batch(MicroBatch(number, None))
+    assert compacted == expected
+
+
+def test_only_a_conflict_lets_small_files_stay(monkeypatch):
+    def fails(code):
+        def compact(*_, **__):
+            raise FaultError(code, "why", "next")
+
+        monkeypatch.setattr(micro_batches, "compact_small", compact)
+        batches = empty_batches(1)
+        batches.process_batch(MicroBatch(0, None))
+        return batches.close()
+
+    assert fails("WRITE_CONFLICT") == 0
+    with pytest.raises(FaultError):
+        fails("TABLE_DAMAGED")
+
+
+def test_a_closed_stream_begins_no_batch_and_says_that_one_came():
+    batches = empty_batches(0)
+    assert batches.close() == -1
+    with pytest.raises(Exception, match=r"^$"):
+        batches.process_batch(MicroBatch(0, None))
+    assert (batches.has_refused, batches.failed, batches.close()) == (True, None, -1)
+
+
+def test_a_file_whose_name_shows_no_format_is_left_and_counted(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"")
+    batches = empty_batches(0)
+    batches.process_batch(MicroBatch(0, None, (bytes(tmp_path / "a.txt"), bytes(tmp_path / "gone.jsonl"))))
+    assert {name: batches._counts[name] for name in ("files", "formless", "gone", "batches")} == {
+        "files": 0, "formless": 1, "gone": 1, "batches": 1,
+    }  # fmt: skip

@@ -5,7 +5,8 @@ import pytest
 from strandline.dialects.sdmp.author import append, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, line_hash, parse_requests, render
 from strandline.dialects.sdmp.reduce import PeerStatus, peer_statuses, requests
-from strandline.dialects.sdmp.types import JournalRequest, ResourceRequest
+from strandline.dialects.sdmp.types import JournalRequest, ResourceRequest, record_id
+from strandline.dialects.sdmp.verify import tree_of_lines
 from support.own_cases import USER, journal_of, own_node, pair_of, pairs_of
 from support.own_lake import OwnLake
 
@@ -126,3 +127,20 @@ def test_requests_come_by_peer_journals_first_then_pairs():
 def test_a_node_without_peers_wants_nothing_and_asks_nothing(node):
     lake = lake_of(own_node(node), journal_of(P, [(0, 1)]))
     assert (lake.peer_statuses(node), lake.wanted(node), lake.requests()) == ((), (), b"")
+
+
+def test_a_pair_has_the_place_of_its_first_line_whatever_the_order_of_the_lines():
+    journal = journal_of(P, [(0, 1), (0, 2), (0, 1)])
+    first = record_id(journal[1])
+    for lines in (journal, journal[::-1]):
+        assert tree_of_lines(P, lines).pairs()[pair_of((0, 1))] == (2, first)
+
+
+def test_a_peer_whose_journal_forks_is_asked_for_what_follows_its_tip():
+    journal = journal_of(P, [(0, 1), (0, 2)])
+    branch = next(append(journal[0], [pair_of((5, 5))]))
+    lake = lake_of(own_node(X, P), journal)
+    lake.run({"branch": batch(P, P, [branch])})
+    (row,) = lake.peer_statuses(X)
+    assert (row.diverged, row.deferred_lines) == (True, 0)
+    assert requests(X, [row], []) == (JournalRequest(X, P, journal[-1][:64].decode(), 10_000),)

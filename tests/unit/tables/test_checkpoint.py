@@ -110,3 +110,25 @@ def test_a_checkpoint_that_does_not_name_its_stream_is_refused(checkpoint, name)
         bind(spark, str(checkpoint), OWNER)
     assert refused.value.code == "CHECKPOINT_DAMAGED"
     assert str(checkpoint) in refused.value.message
+
+
+@pytest.mark.parametrize("last", [9, 10, 99, 100, 1_000, 10_000_000])
+def test_a_missing_batch_is_found_however_many_came_before(tmp_path, last):
+    for step in (last - 1, last):
+        note(tmp_path / "offsets" / str(step), {"batchWatermarkMs": 0})
+        note(tmp_path / "commits" / str(step), {"nextBatchWatermarkMs": 0})
+    check_steps(str(tmp_path))
+    (tmp_path / "offsets" / str(last)).unlink()
+    with pytest.raises(FaultError) as refused:
+        check_steps(str(tmp_path))
+    assert f"batch {last} is committed" in refused.value.message
+
+
+def test_a_checkpoint_stays_bound_to_its_stream_when_sparks_own_name_of_it_is_gone(tmp_path):
+    spark, part = SimpleNamespace(read=Lines()), tmp_path / BINDING / "part-00000.txt"
+    part.parent.mkdir()
+    part.write_text(json.dumps(OWNER) + "\n")
+    bind(spark, str(tmp_path), OWNER)
+    with pytest.raises(FaultError) as foreign:
+        bind(spark, str(tmp_path), OWNER | {"lake": "another"})
+    assert foreign.value.code == "CHECKPOINT_FOREIGN"

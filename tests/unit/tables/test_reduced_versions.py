@@ -94,3 +94,25 @@ def merged(lake, version, run_id, rows, kind="numTargetRowsInserted", deleted=0)
     metrics = dict.fromkeys(("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"), "0")
     stated = {METADATA_OF_COMMIT: run_id, "operationMetrics": metrics | {kind: str(rows or deleted)}}
     edited(lake, STATES, version, operation="MERGE", **stated)
+
+
+def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_version(tmp_path):
+    for n in range(5):
+        write_deltalake(tmp_path / STATES, pa.table({"n": [n]}), mode="append")
+    tables = reads(tmp_path)
+    assert tables.merged_by(STATES) is None
+    merged(tmp_path, 1, "theirs", 2)
+    merged(tmp_path, 3, "ours", 2)
+    assert tables.merged_by(STATES) == tables.merged_by(STATES, besides="theirs") == "ours"
+    assert tables.merged_by(STATES, besides="ours") == "theirs"
+    # What this run saw when it began is no commit that came since.
+    assert [tables.is_merged_by_others(STATES, "ours", seen) for seen in (-1, 0, 1, 2, 3)] == [
+        True, True, False, False, False
+    ]  # fmt: skip
+    assert tables.is_merged_by_others(STATES, "theirs", 2)
+
+
+def test_a_dialect_is_reduced_up_to_the_newest_version_that_any_of_its_states_names(tmp_path):
+    for versions in ((3, 1), (1, 3), (1, 7, 3)):
+        states(tmp_path, *versions)
+        assert reduced_before(reads(tmp_path), "sdmp") == (max(versions), 2 * len(versions))

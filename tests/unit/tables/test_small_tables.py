@@ -141,3 +141,12 @@ def test_what_is_damaged_is_left_to_spark_which_tells_it(lake, damage):
     damage(lake)
     assert found(lake) is None
     assert changed(lake, 2, 2) is None
+
+
+def test_rows_that_a_commit_changed_are_none_that_it_inserted(tmp_path):
+    delta_rs_lake.write(tmp_path, TABLE, [{"namespace": "node:1", "bucket": 1, "source": "/in/a"}])
+    delta_rs_lake.set_properties(tmp_path, TABLE, {small_tables.CHANGE_FEED: "true"})
+    table = DeltaTable(str(tmp_path / TABLE))
+    table.update(predicate="namespace = 'node:1'", updates={"source": "'/in/b'"})
+    rows, _ = changed(tmp_path, table.version(), table.version())
+    assert rows.num_rows == 0

@@ -232,8 +232,8 @@ def _decided(
     if not found["arrivals"]:
         return decided
     limit = request.deferred_per_namespace
-    waits = (F.col("outcome") == "deferred") & ~verdicts.is_fault() & ~F.col("is_recalled")
-    arrivals = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))
+    new = decided.where(verdicts.is_arrival())
+    arrivals = new.groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))
     full = jobs.checkpoint(verdicts.without_room(arrivals, waiting, limit), "limit")
     if not jobs.has_rows(full):
         return decided

@@ -209,22 +209,22 @@ class TableStore(TableReads):
         This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
         that it becomes the last writer, and the next run has nothing to repair.
         """
-        besides = None if still else self.run_id
-        if not unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id}):
-            return False
-        self._left_behind.update(tables)
-        return True
+        return bool(self._partial_runs(tables, besides=None if still else self.run_id))
 
     def partial_run(self, table: str) -> str | None:
         """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
 
         The table is then repaired as by `has_partial_run`.
         """
-        writer = self.merged_by(table, besides=self.run_id)
-        if not unrecorded(self, {writer}):
-            return None
-        self._left_behind.add(table)
-        return writer
+        return next(iter(self._partial_runs((table,), besides=self.run_id)), None)
+
+    def _partial_runs(self, tables: tuple[str, ...], *, besides: str | None) -> set[str]:
+        """Return those of the last runs to write the tables that have no row in `run`; note the tables for repair."""
+        writers = {self.merged_by(table, besides=besides) for table in tables} - {self.run_id}
+        found = unrecorded(self, writers)
+        if found:
+            self._left_behind.update(tables)
+        return found
 
     def end_repair(self, *, besides: str | None = None) -> dict[str, Written]:
         """Commit to each table that a partial run wrote last and this run did not write, so that this run wrote last.

@@ -30,17 +30,17 @@ def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
 
 
 def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, list[str]]:
-    """Return, by table, the first namespaces whose stored rows differ from the full reduction."""
+    """Return, by table, some namespaces whose stored rows differ from the full reduction."""
     found: dict[str, list[str]] = {}
     for table in _tables(dialect, rebuilt):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         differing = _differing(store, dialect, table, rows, rebuilt.refused)
-        if names := first_namespaces(differing):
+        if names := some_namespaces(differing):
             found[table] = names
     return found
 
 
-def first_namespaces(rows: DataFrame) -> list[str]:
+def some_namespaces(rows: DataFrame) -> list[str]:
     """Return a few of the namespaces of rows, ascending: not the least ones."""
     few = rows.select("namespace").distinct().limit(DIFFERENCES_SHOWN)
     return sorted(row["namespace"] for row in few.collect())

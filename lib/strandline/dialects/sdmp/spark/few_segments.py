@@ -15,11 +15,12 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
 from strandline.dialects.sdmp.spark import elements, heads
-from strandline.dialects.sdmp.spark.named import of_few, of_journals
+from strandline.dialects.sdmp.spark.named import of_few
 from strandline.dialects.sdmp.spark.positions import JOURNALS
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED, is_listed
+from strandline.frames.namespaces import only_namespaces
 from strandline.frames.quarantine import deferred
 
 _MOST_LEAVES: Final = 1_000
@@ -124,7 +125,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
     if len(names) > MOST_PUSHED:
         return True
     rows = deferred(tables.read("quarantine"), DIALECT)
-    return jobs.has_rows(of_journals(rows, names, tables)) or (
+    return jobs.has_rows(only_namespaces(rows, names, tables.buckets)) or (
         tables.has_partial_run(INFO.ingest_tables) and jobs.has_rows(rows)
     )
 
@@ -140,7 +141,8 @@ def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Map
         return None
     leaves = F.when(F.size("leaves") <= _MOST_LEAVES, F.col("leaves")).alias("leaves")
     found = jobs.few(
-        of_journals(tables.read(JOURNALS), names, tables).select(*columns[:-1], leaves), MOST_PUSHED
+        only_namespaces(tables.read(JOURNALS), names, tables.buckets).select(*columns[:-1], leaves),
+        MOST_PUSHED,
     )
     if found is None or any(row["leaves"] is None for row in found):
         return None

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.pruning import Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
+from strandline.dialect_api.pruning import INPUTS, Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
 from strandline.dialect_api.reduction import WALK_ENTRIES, ReduceScope
 from strandline.frames import snapshots
 from strandline.frames.known import KEY, pruned_records
@@ -23,7 +23,6 @@ from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore
 
 MEMBERS, SNAPSHOTS = "snapshot_member", "snapshot"
-_INPUTS = "array<struct<namespace:string,commitment:binary>>"
 DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
 
 
@@ -189,7 +188,7 @@ def _verdicts(
     prefixed = newest.select("namespace", *(F.col(name).alias(f"s_{name}") for name in snapshots.STATED))
     states = found.states
     if "inputs" not in states.columns:
-        states = states.withColumn("inputs", F.array().cast(_INPUTS))
+        states = states.withColumn("inputs", F.array().cast(INPUTS))
     joined = (
         states.join(snapshots.digests(ids, "ids"), "namespace", "left")
         .join(snapshots.applied(pruned), "namespace", "left")

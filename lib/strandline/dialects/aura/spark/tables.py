@@ -18,5 +18,7 @@ CONTEXT_REDUCED: Final = (BINDINGS, FLOWS, CHANNELS, CAPABILITIES)
 REDUCED: Final = (OPERATIONS, AUTHORITIES, LEAVES, *CONTEXT_REDUCED, EQUIVOCATIONS)
 HOME: Final = ("namespace", "bucket")
 """The columns of every table that place a namespace."""
+BODY_KEY: Final = ("namespace", "body_id")
+"""The columns that name a body of a context; several facts can have it."""
 STATE: Final = (*HOME, "record_count", "state_hash", "reducer_version")
 """The columns of a row of `namespace_state` that a reduction makes."""

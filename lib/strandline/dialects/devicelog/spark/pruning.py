@@ -9,11 +9,11 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import Erasing, PrunePlan, PruneScope, ReducedTables
-from strandline.dialects.devicelog.info import INFO
+from strandline.dialects.devicelog.info import FORK_POLICY, INFO
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import CARRY, reducer_version
-from strandline.dialects.devicelog.spark.reduction import POLICY, TABLES, headers
+from strandline.dialects.devicelog.spark.reduction import TABLES, headers
 from strandline.dialects.devicelog.spark.tables import ENTRIES, PRUNED, VIEW
 from strandline.dialects.devicelog.types import ForkPolicy
 from strandline.frames.known import KEY, pruned_records
@@ -57,7 +57,7 @@ def reduce_rest(plan: PrunePlan, gone: DataFrame, jobs: Jobs, scope: PruneScope)
 
 def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, DataFrame]:
     """Return the rows of the reduced tables by table, and the states."""
-    policy = cast("ForkPolicy", scope.reduction.lake_options[POLICY])
+    policy = cast("ForkPolicy", scope.reduction.lake_options[FORK_POLICY])
     grouped = headers(entries).repartition("namespace").sortWithinPartitions("namespace")
     found = jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
 

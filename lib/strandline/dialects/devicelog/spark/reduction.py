@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialects.devicelog.info import FORK_POLICY
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT
 from strandline.dialects.devicelog.kernels.reduction import LOST, reduced_or_lost
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
@@ -23,7 +24,6 @@ from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
 
-POLICY: Final = "fork-policy"
 TABLES: Final = {"view": VIEW, "screw": SCREWS, "tip": TIPS, "member": MEMBERS}
 """The reduced tables, by the part of a reduced row that is a row of theirs."""
 
@@ -54,7 +54,7 @@ def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> New
 
 def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the groups of new entries from their stored states, or whole; all groups without `new_entries`."""
-    policy = cast("ForkPolicy", scope.lake_options[POLICY])
+    policy = cast("ForkPolicy", scope.lake_options[FORK_POLICY])
     version = reducer_version(policy)
     every = headers(tables.read_version(ENTRIES, scope.version))
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}

@@ -14,9 +14,7 @@ from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
-from strandline.dialects.sdmp.spark.local_nodes import as_rows
-from strandline.dialects.sdmp.spark.named import of_few
-from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.dialects.sdmp.spark.tables import EQUIVOCATIONS, JOURNALS, LINES, as_rows, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED
 from strandline.frames.namespaces import only_namespaces
@@ -80,9 +78,9 @@ _LINE_SCHEMA: Final = pa.schema(
 
 def _reduction(journals: pa.Table, forks: pa.Table, tables: Tables, scope: ReduceScope) -> Reduction:
     rows = as_rows(tables, journals)
-    reduced = {"node_journal": rows.drop("state_hash")}
+    reduced = {JOURNALS: rows.drop("state_hash")}
     if forks.num_rows:
-        reduced["equivocation"] = as_equivocation_rows(as_rows(tables, forks))
+        reduced[EQUIVOCATIONS] = as_equivocation_rows(as_rows(tables, forks))
     states = rows.select(
         "namespace", "bucket", F.col("line_count").alias("record_count"), "state_hash",
         F.lit(REDUCER_VERSION).alias("reducer_version"),

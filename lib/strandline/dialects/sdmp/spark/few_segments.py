@@ -14,10 +14,9 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
-from strandline.dialects.sdmp.spark import elements, heads
-from strandline.dialects.sdmp.spark.named import of_few
-from strandline.dialects.sdmp.spark.positions import JOURNALS
+from strandline.dialects.sdmp.spark import elements, line_columns
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
+from strandline.dialects.sdmp.spark.tables import JOURNALS, QUARANTINE, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED, is_listed
 from strandline.frames.namespaces import only_namespaces
@@ -94,7 +93,7 @@ def place(facts: DataFrame, tables: Tables, jobs: Jobs, *, has_journals: bool) -
 
 
 def _spans(facts: DataFrame, jobs: Jobs) -> list[Row] | None:
-    first = F.struct("node", "since", heads.number_or_null().alias("number"))
+    first = F.struct("node", "since", line_columns.number_or_null().alias("number"))
     ends = (F.min_by(first, F.col("idx")).alias("first"), F.max_by("hash", "idx").alias("last_hash"))
     return jobs.few(elements.tally(facts, *ends), FEW_SEGMENTS)
 
@@ -115,7 +114,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
 
     After a run that was killed or raced by another one, those of all journals.
     """
-    few = tables.few_rows("quarantine")
+    few = tables.few_rows(QUARANTINE)
     if few is not None:
         waits = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
         waiting = few.filter(waits)
@@ -124,7 +123,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
         )
     if len(names) > MOST_PUSHED:
         return True
-    rows = deferred(tables.read("quarantine"), DIALECT)
+    rows = deferred(tables.read(QUARANTINE), DIALECT)
     return jobs.has_rows(only_namespaces(rows, names, tables.buckets)) or (
         tables.has_partial_run(INFO.ingest_tables) and jobs.has_rows(rows)
     )
@@ -175,7 +174,7 @@ def _parents(wanted: set[LineKey], facts: DataFrame, jobs: Jobs) -> dict[LineKey
         return {}
     hashes = sorted({line for _, line in wanted})
     named = facts.where(elements.is_candidate() & is_listed("hash", hashes))
-    key = (heads.namespace().alias("namespace"), "hash", heads.number_or_null().alias("number"))
+    key = (line_columns.namespace().alias("namespace"), "hash", line_columns.number_or_null().alias("number"))
     rows = jobs.few(named.select(*key, "file_no", "part", "frame", "idx", "head"), FEW_SEGMENTS)
     if rows is None:
         return None

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark.named import of_few
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES, of_few
 from strandline.frames.listed import MOST_PUSHED, is_listed
 from strandline.frames.namespaces import only_namespaces
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strandline.contracts.load import tables
 from strandline.core.errors import UsageError
-from strandline.tables.columns import check_columns
+from strandline.tables.column_checks import check_columns
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.history import history

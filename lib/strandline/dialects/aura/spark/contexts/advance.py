@@ -16,7 +16,7 @@ from strandline.dialects.aura.spark.contexts.bodies import BODY
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
-from strandline.dialects.aura.spark.long import may_have_long
+from strandline.dialects.aura.spark.long_namespaces import may_have_long
 from strandline.dialects.aura.spark.tables import BODY_KEY, FLOWS, HOME, STATES
 from strandline.dialects.aura.spark.touched import Touched
 from strandline.frames.known import KEY

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.admission import TableInsert
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import Jobs, Tables
@@ -21,8 +22,6 @@ from strandline.frames.verdicts import is_accepted_record, is_arrival
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
-
-PRUNED = "pruned_record"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED, SNAPSHOT_MEMBERS, SNAPSHOTS
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import INPUTS, Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
@@ -19,10 +20,8 @@ from strandline.pipelines.namespace_lookup import Found, find
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore
 
-MEMBERS, SNAPSHOTS = "snapshot_member", "snapshot"
 DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
 
 
@@ -163,7 +162,7 @@ def plan(
     stated = snapshots.local(store.read(SNAPSHOTS).where(F.col("dialect") == info.name))
     found = prunes.plan_pruning(store, jobs, scope)
     newest = jobs.checkpoint(snapshots.newest(stated), "newest snapshots")
-    members = store.read(MEMBERS)
+    members = store.read(SNAPSHOT_MEMBERS)
     covered = jobs.checkpoint(snapshots.listed(members, stated, newest), "listed members")
     to_prune = jobs.checkpoint(snapshots.listed_to_prune(members, newest), "listed to prune")
     held = newest.select("namespace").limit(0)

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import SNAPSHOTS, STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import Reduction, Refusal
 from strandline.frames.listed import is_listed
@@ -16,8 +17,6 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
-STATES = "namespace_state"
-SNAPSHOTS = "snapshot"
 DIFFERENCES_SHOWN = 10
 
 

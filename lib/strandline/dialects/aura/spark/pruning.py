@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import INPUTS, PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.aura.info import are_read
@@ -33,7 +34,7 @@ from strandline.dialects.aura.spark.histories import (
 )
 from strandline.dialects.aura.spark.namespaces import is_of, of_members
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE, STATES
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE
 from strandline.frames.known import KEY
 
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")

@@ -15,13 +15,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.tables import HOME, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.types import DIALECT, NamespaceKind
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches

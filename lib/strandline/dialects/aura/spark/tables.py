@@ -2,14 +2,12 @@
 
 from typing import Final
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
+
 FACTS: Final = "aura_fact"
 OPERATIONS: Final = "attested_op"
 AUTHORITIES: Final = "authority_state"
 LEAVES: Final = "authority_leaf"
-EQUIVOCATIONS: Final = "equivocation"
-STATES: Final = "namespace_state"
-SNAPSHOTS: Final = "snapshot"
-PRUNED: Final = "pruned_record"
 BINDINGS: Final = "relational_binding"
 FLOWS: Final = "flow_budget"
 CHANNELS: Final = "channel_epoch"

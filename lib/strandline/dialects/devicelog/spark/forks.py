@@ -8,13 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, PRUNED
 from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Tables
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark.entries import is_erased
 from strandline.dialects.devicelog.spark.reduction import NewEntries
-from strandline.dialects.devicelog.spark.tables import EQUIVOCATIONS, PRUNED
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
 from strandline.frames.known import KEY, pruned_records

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.devicelog.info import FORK_POLICY
@@ -105,7 +106,7 @@ def _refused(found: DataFrame, jobs: Jobs) -> tuple[Refusal, ...]:
 
 def _are_few(tables: Tables) -> bool:
     """Return whether all groups have so few entries that looking at these costs less than at their stored rows."""
-    states = tables.few_rows(increments.STATES)
+    states = tables.few_rows(STATES)
     if states is None:
         return False
     of_groups = states.filter(pc.equal(states.column("dialect"), DIALECT))

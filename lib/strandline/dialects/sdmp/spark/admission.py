@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
@@ -21,7 +22,6 @@ from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mism
 from strandline.dialects.sdmp.spark.inserts import inserts, sorted_buckets
 from strandline.dialects.sdmp.spark.line_columns import namespace, number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
-from strandline.dialects.sdmp.spark.tables import QUARANTINE
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 from strandline.frames.verdicts import without_room

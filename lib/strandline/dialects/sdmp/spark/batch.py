@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
@@ -31,7 +32,7 @@ from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets
 from strandline.dialects.sdmp.spark.positions import resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS
-from strandline.dialects.sdmp.spark.tables import LINES, QUARANTINE, as_rows
+from strandline.dialects.sdmp.spark.tables import LINES, as_rows
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import is_listed

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
-from strandline.dialects.sdmp.spark.tables import EQUIVOCATIONS, JOURNALS, LINES, as_rows, of_few
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES, as_rows, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED
 from strandline.frames.namespaces import only_namespaces

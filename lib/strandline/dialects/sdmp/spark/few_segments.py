@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
 from strandline.dialects.sdmp.spark import elements, line_columns
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
-from strandline.dialects.sdmp.spark.tables import JOURNALS, QUARANTINE, of_few
+from strandline.dialects.sdmp.spark.tables import JOURNALS, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED, is_listed
 from strandline.frames.namespaces import only_namespaces

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
-from strandline.dialects.sdmp.spark.tables import EQUIVOCATIONS, LINES
+from strandline.dialects.sdmp.spark.tables import LINES
 from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import MOST_PUSHED, is_listed
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.core.ids import bucket_of, namespace
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
@@ -18,15 +19,7 @@ from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.spark.line_columns import line_hash
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.resources import PAIR
-from strandline.dialects.sdmp.spark.tables import (
-    JOURNALS,
-    LINES,
-    PEER_STATUSES,
-    QUARANTINE,
-    RESOURCES,
-    WANTED,
-    as_rows,
-)
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES, PEER_STATUSES, RESOURCES, WANTED, as_rows
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_groups
 from strandline.frames.quarantine import deferred

@@ -10,6 +10,7 @@ import functools
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
@@ -19,7 +20,7 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.few_lines import from_few
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, from_all
 from strandline.dialects.sdmp.spark.incremental_reduction import from_state
-from strandline.dialects.sdmp.spark.tables import EQUIVOCATIONS, JOURNALS, LINES, STATES
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.states import as_namespace_state

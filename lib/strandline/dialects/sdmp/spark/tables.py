@@ -16,9 +16,6 @@ JOURNALS: Final = "node_journal"
 RESOURCES: Final = "node_resource"
 PEER_STATUSES: Final = "peer_status"
 WANTED: Final = "wanted_resource"
-EQUIVOCATIONS: Final = "equivocation"
-STATES: Final = "namespace_state"
-QUARANTINE: Final = "quarantine"
 
 
 def as_rows(tables: Tables, values: pa.Table) -> DataFrame:

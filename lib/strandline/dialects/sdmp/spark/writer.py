@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.journals import AuthorScope, NextCommit
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
@@ -19,7 +20,7 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.peers import named_by_peers
 from strandline.dialects.sdmp.spark.resources import PAIR
-from strandline.dialects.sdmp.spark.tables import LINES, QUARANTINE, RESOURCES
+from strandline.dialects.sdmp.spark.tables import LINES, RESOURCES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_batches
 

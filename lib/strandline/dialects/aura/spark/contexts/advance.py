@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts import flows, views
@@ -17,7 +18,7 @@ from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.long_namespaces import may_have_long
-from strandline.dialects.aura.spark.tables import BODY_KEY, FLOWS, HOME, STATES
+from strandline.dialects.aura.spark.tables import BODY_KEY, FLOWS, HOME
 from strandline.dialects.aura.spark.touched import Touched
 from strandline.frames.known import KEY
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.tables import BODY_KEY, EQUIVOCATIONS, HOME, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import BODY_KEY, HOME
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches

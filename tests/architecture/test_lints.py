@@ -30,7 +30,7 @@ OPENS_OWN_FILES = {
     "lib/strandline/session/open.py": "the private folder and the log",
     "lib/strandline/session/private.py": "private folders",
     "lib/strandline/session/classic/shipping.py": "a private folder",
-    "lib/strandline/session/ship.py": "files of the package",
+    "lib/strandline/session/package_archive.py": "files of the package",
     "lib/strandline/tables/blockstores.py": "the copy of a LevelDB",
 }
 # The process that asks a store for an object is a worker, too, and the credentials are in its environment alone.

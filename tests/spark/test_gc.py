@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from pyarrow.parquet import ParquetFile
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.hashing import set_hash
 from strandline.core.pruning import compute_checkpoint_pruning_boundary, snapshot_id
@@ -41,7 +42,7 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.pipelines.unreduced import unreduced
 from strandline.tables.commits import session_settings, transaction
 from strandline.tables.delta_rs import open_delta_rs
-from strandline.tables.prunings import APP_ID, PRUNED
+from strandline.tables.prunings import APP_ID
 from support import device_feeds
 from support import pruned_contexts as contexts
 from support.ages import age

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import encode
 from strandline.dialects.aura.reduce.contexts import AuthorityChain, bump_hash, pruning, reduce_context
-from strandline.dialects.aura.reduce.contexts.skeletons import decode_carry, encode_carry, sum_skeletons
+from strandline.dialects.aura.reduce.contexts.flows import MOST, Flow
+from strandline.dialects.aura.reduce.contexts.skeletons import decode_carry, decode_skeleton, encode_carry
 
 MEMBERS = (b"\x0a" * 16, b"\x0b" * 16)
 HEIGHTS = 6
@@ -25,6 +26,20 @@ ALL_KINDS = {
 
 def commitment(authority, height, branch="main"):
     return hashlib.sha256(authority + f"{branch}/{height}".encode()).digest()
+
+
+def sum_skeletons(skeletons):
+    """Return the carry of all skeletons of a context, given by body id."""
+    sums = {}
+    for body_id, raw in skeletons.items():
+        if raw is None:
+            continue
+        charge = decode_skeleton(raw, body_id)
+        before = sums.get(charge.key) or Flow(charge.key)
+        tip = max(before.tip or (0, b""), charge.tip or (0, b""))
+        spent = min(before.spent + charge.spent, MOST)
+        sums[charge.key] = Flow(charge.key, spent, before.charges + 1, tip)
+    return tuple(sums[key] for key in sorted(sums))
 
 
 class Facts:

@@ -21,9 +21,7 @@ from strandline.pipelines.report import Report
 
 Lake = Annotated[
     str | None,
-    typer.Option(
-        "--lake", metavar="PATH", help="Folder or URI of the tables.  [default: lake]", show_default=False
-    ),
+    typer.Option("--lake", metavar="PATH", help="Folder or URI of the tables.  [default: lake]"),
 ]
 Schema = Annotated[
     str | None,
@@ -210,7 +208,7 @@ def _lake_parameter(option: LakeOption, dialect: str) -> inspect.Parameter:
 
 def _optional(name: str, kind: Any, **shown: Any) -> inspect.Parameter:
     """Return the parameter of an option whose default is None."""
-    option = typer.Option(f"--{name}", show_default=False, **shown)
+    option = typer.Option(f"--{name}", **shown)
     return inspect.Parameter(
         _identifier(name),
         inspect.Parameter.KEYWORD_ONLY,

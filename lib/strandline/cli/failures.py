@@ -8,6 +8,7 @@ from pathlib import Path
 
 from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError, UsageError
+from strandline.session.stores import NO_JAR
 from strandline.tables.damage import FILE_GONE, RESTORE, is_from_delta_rs
 from strandline.tables.refusals import UPGRADE_OR_DROP
 
@@ -20,7 +21,7 @@ _ENVIRONMENT_FAULTS = (
         "run the command on a job cluster, or attach the notebook to a cluster",
     ),
     (
-        re.compile(r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme"),
+        NO_JAR,
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",
         "submit with `--packages org.apache.hadoop:hadoop-aws:VERSION`, or hadoop-azure, in its Hadoop's version",

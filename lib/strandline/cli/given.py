@@ -27,7 +27,6 @@ DialectName = Annotated[
         "--dialect",
         metavar="NAME",
         help=f"Format of the journals: {' or '.join(names())}.",
-        show_default=False,
     ),
 ]
 FormatName = Annotated[
@@ -36,7 +35,6 @@ FormatName = Annotated[
         "--format",
         metavar="NAME",
         help=f"Format of the files, if their names do not show it; {by_dialect(lambda info: info.formats)}.",
-        show_default=False,
     ),
 ]
 

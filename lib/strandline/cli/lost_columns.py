@@ -30,7 +30,7 @@ class LostColumns:
         """Raise UsageError TABLE_DIFFERS in place of `error`."""
         if kind is None or kind.__name__ != _CAUSE or self._call.location.is_local():
             return
-        from strandline.tables.columns import lost_column
+        from strandline.tables.column_checks import lost_column
         from strandline.tables.reads import TableReads
 
         sessions: Any = sys.modules["pyspark.sql"]

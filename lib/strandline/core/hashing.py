@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 ID_BYTES = 32
+SET_BUCKET_TAG = "strandline/set-bucket/1"
+"""The tag of the hash of the values of a set with one first byte."""
 
 
 def tagged(tag: str, data: bytes) -> bytes:
@@ -33,7 +35,7 @@ def set_hash(values: Iterable[bytes]) -> bytes:
 
 def bucket_hash(ascending: Iterable[bytes]) -> bytes:
     """Return B_i of `set_hash`: the hash of the distinct values with one first byte, in ascending order."""
-    return tagged("strandline/set-bucket/1", b"".join(ascending))
+    return tagged(SET_BUCKET_TAG, b"".join(ascending))
 
 
 _EMPTY_BUCKET = bucket_hash(())

@@ -35,11 +35,11 @@ class Admission:
     `counts` has read, accepted (of those read), rejected, deferred and the counts of the dialect. `findings` are
     FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that no longer wait (quarantine_id,
     bucket, namespace, record_id), or None; those whose record is inserted are counted as readmitted. `faults` counts
-    records for which an internal fault occurred. `damaged` has the first break of each damaged file. `per_file` has
-    file_no and records (the part of `read` from each file; a file without records has no row). `claims` has every
-    record with an id, accepted or not: file_no, namespace, record_id, name (by which others refer to it) and follows
-    (ARRAY<STRING>, the names of the records that it follows); only manifests ask for it, and its plan takes a tenth of
-    a second. Both are lazy.
+    records for which an internal fault occurred. `damaged` has the first break of each damaged file: source, and
+    further columns, which become members of the report. `per_file` has file_no and records (the part of `read` from
+    each file; a file without records has no row). `claims` has every record with an id, accepted or not: file_no,
+    namespace, record_id, name (by which others refer to it) and follows (ARRAY<STRING>, the names of the records that
+    it follows); only manifests ask for it, and its plan takes a tenth of a second. Both are lazy.
     """
 
     inserts: tuple[TableInsert, ...]

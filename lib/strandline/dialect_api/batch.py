@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
@@ -38,7 +39,7 @@ def read_batch(
         judged = reduce(
             DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
         )
-    waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name, _judge_id_of_row(stages))
+    waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, _judge_id_of_row(stages))
     waits = jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
     is_known = earlier is not None and not has_new_blocks
@@ -178,7 +179,7 @@ def _known(
         ]
     records = [each for each in here if jobs.has_rows(each)]
     rows = known.rows_with_verdict(
-        tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
+        tables.read(QUARANTINE), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
     )  # fmt: skip
     has_verdicts = jobs.has_rows(rows)
@@ -232,8 +233,8 @@ def _decided(
     if not found["arrivals"]:
         return decided
     limit = request.deferred_per_namespace
-    waits = (F.col("outcome") == "deferred") & ~verdicts.is_fault() & ~F.col("is_recalled")
-    arrivals = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))
+    new = decided.where(verdicts.is_arrival())
+    arrivals = new.groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))
     full = jobs.checkpoint(verdicts.without_room(arrivals, waiting, limit), "limit")
     if not jobs.has_rows(full):
         return decided

@@ -12,7 +12,7 @@ from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.frames.ancestry import missing_parents
 from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.known import KEY
-from strandline.frames.verdicts import VERDICT, is_candidate, is_fault, waits_for
+from strandline.frames.verdicts import VERDICT, is_candidate, is_internal_error, waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 NAMED_PARENTS: Final = 16
@@ -48,7 +48,7 @@ class ParentedDialect(RecordDialect):
         refuted = F.size("reasons") > 0
         outcome = (
             F.when(F.col("kind").isin("foreign", "stray"), F.col("kind"))
-            .when(is_fault(), F.lit("deferred"))
+            .when(is_internal_error(), F.lit("deferred"))
             .when(refuted, F.lit("rejected"))
             .when(lacks, F.lit("deferred"))
             .otherwise(F.lit("accepted"))
@@ -59,7 +59,7 @@ class ParentedDialect(RecordDialect):
             "reasons": F.when(waits, F.array(F.lit(self.missing_reason))).otherwise(F.col("reasons")),
             "evidence": F.when(waits, self._evidence()).otherwise(F.col("evidence")),
             "waits_for": F.when(waits, _hexed(F.col("missing"), "record:")).otherwise(
-                waits_for(F.when(is_fault(), F.lit(NEXT_RULES)))
+                waits_for(F.when(is_internal_error(), F.lit(NEXT_RULES)))
             ),
         }
         # All three expressions read the reasons before the change.

@@ -93,7 +93,11 @@ class Tables(LakeSnapshot, Protocol):
         """The bytes of a table's live data files: 0 if it has no row."""
 
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
+        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running.
+
+        If it is True, this run must repair what that one left: its commits to these tables then end the search for
+        later runs.
+        """
 
 
 class Jobs(Protocol):

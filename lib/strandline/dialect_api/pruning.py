@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pyspark.sql import Column, DataFrame
 
@@ -16,6 +16,8 @@ from strandline.frames.listed import is_listed
 
 ReducedTables: TypeAlias = Mapping[str, DataFrame]
 """The rows of all reduced tables by table, with `namespace_state` reduced to what a state determines."""
+INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
+"""The type of `inputs` of a snapshot: the states of other namespaces that it was reduced with."""
 
 
 @dataclass(frozen=True, slots=True)

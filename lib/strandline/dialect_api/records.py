@@ -75,7 +75,7 @@ class RecordDialect(RecordStages):
         if not found["buckets"]:
             return
         buckets = tuple(sorted(found["buckets"]))
-        accepted = batch.concluded.where((F.col("kind") == RECORD) & (F.col("outcome") == "accepted"))
+        accepted = batch.concluded.where(verdicts.is_accepted_record())
         records = self.as_records(accepted, tables.buckets)
         pruned = self.pruned(tables).where(in_buckets(buckets))
         if jobs.has_rows(pruned):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.stages import PRUNED
 from strandline.frames.known import pruned_records
 
 

@@ -12,18 +12,16 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.admission import TableInsert
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.frames import known
 from strandline.frames.buckets import bucket_of
-from strandline.frames.verdicts import is_fault
-from strandline.kernels.blocks import RECORD
+from strandline.frames.verdicts import is_accepted_record, is_arrival
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
-
-PRUNED = "pruned_record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +150,11 @@ class RecordStages(Dialect):
 
     def measured(self, buckets: int) -> Mapping[str, Column]:
         """Return the aggregates over concluded blocks, by name, that the inserts need, and those of `measures`."""
-        is_new = (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
-        waits = (F.col("outcome") == "deferred") & ~is_fault() & ~F.col("is_recalled")
+        is_new = is_accepted_record()
         found = {
             "buckets": F.collect_set(F.when(is_new, bucket_of(F.col("namespace"), buckets))),
             "signed": F.count_if(F.coalesce("is_signed", F.lit(False))),
-            "arrivals": F.count_if(waits),
+            "arrivals": F.count_if(is_arrival()),
             "refused": F.count_if(~F.col("outcome").isin("accepted", "foreign")),
         }
         layout = contract(self.info.record_table).layout_column

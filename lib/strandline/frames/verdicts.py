@@ -18,7 +18,7 @@ VERDICT = ("judge_id", "record_id", "namespace", "kind", "outcome", "reasons", "
 STATUSES = ("accepted", "rejected", "deferred", "foreign")
 
 
-def is_fault() -> Column:
+def is_internal_error() -> Column:
     """Return whether an internal fault occurred."""
     return F.array_contains("reasons", INTERNAL_ERROR)
 
@@ -28,9 +28,19 @@ def is_candidate() -> Column:
     return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 
+def is_accepted_record() -> Column:
+    """Return whether a judged block is an accepted record."""
+    return (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
+
+
+def is_arrival() -> Column:
+    """Return whether a judged block is a new waiting record: it waits for another one, and did not wait before."""
+    return (F.col("outcome") == "deferred") & ~is_internal_error() & ~F.col("is_recalled")
+
+
 def is_waiting() -> Column:
     """Return whether a row of `quarantine` waits for another record, not for corrected rules."""
-    return (F.col("status") == "deferred") & ~is_fault()
+    return (F.col("status") == "deferred") & ~is_internal_error()
 
 
 def is_fixed(rules_version: int) -> Column:
@@ -56,7 +66,7 @@ def with_outcome(judged: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     own = F.size("reasons") > 0
-    fault = F.coalesce(is_fault(), F.lit(False))
+    fault = F.coalesce(is_internal_error(), F.lit(False))
     decided = F.coalesce("status", F.lit("rejected"))
     outcome = F.when(fault, F.lit("deferred")).when(own, F.lit("rejected")).otherwise(decided)
     none = F.array().cast("array<string>")
@@ -76,7 +86,7 @@ def waiting(quarantine: DataFrame, dialect: str, judge_id: Column) -> DataFrame:
 
     Gives: quarantine_id, bucket, namespace, record_id, judge_id, raw, reasons, waits_for, source, source_offset.
     """
-    rows = deferred(quarantine, dialect).where(~is_fault())
+    rows = deferred(quarantine, dialect).where(~is_internal_error())
     return rows.select(
         "quarantine_id", "bucket", "namespace", "record_id", judge_id.alias("judge_id"), "raw", "reasons", "waits_for",
         "source", "source_offset",
@@ -103,10 +113,9 @@ def limited(verdicts: DataFrame, full: DataFrame, limit: int) -> DataFrame:
     Gives:  VERDICT, is_recalled; blocks over the limit, in the order of their ids, are rejected with DEFERRED_LIMIT.
     Rows:   one per row.
     """
-    waits = (F.col("outcome") == "deferred") & ~is_fault() & ~F.col("is_recalled")
-    order = Window.partitionBy("namespace", waits).orderBy("record_id")
+    order = Window.partitionBy("namespace", is_arrival()).orderBy("record_id")
     evidence = encode_evidence({"DEFERRED_LIMIT": {"expected": limit}})
-    is_over = waits & F.coalesce(F.row_number().over(order) > F.col("room"), F.lit(False))
+    is_over = is_arrival() & F.coalesce(F.row_number().over(order) > F.col("room"), F.lit(False))
     marked = verdicts.join(full.select("namespace", "room"), "namespace", "left").withColumn(
         "is_over", is_over
     )
@@ -131,7 +140,7 @@ def delivered(documents: DataFrame, verdicts: DataFrame) -> DataFrame:
     """
     known = verdicts.select(
         "judge_id", "outcome", "reasons", "evidence", "waits_for", F.col("namespace").alias("found_namespace"),
-        named().alias("named"), is_ours().alias("is_fault"),
+        named().alias("named"), is_fault().alias("is_fault"),
     )  # fmt: skip
     status = (
         F.when((F.col("outcome") == "stray") & (F.col("kind") == "shared"), F.lit("foreign"))
@@ -167,7 +176,7 @@ def named() -> Column:
     return F.when(is_named, F.col("namespace"))
 
 
-def is_ours() -> Column:
+def is_fault() -> Column:
     """Return whether one of the reasons is no fault of the record."""
     return F.arrays_overlap("reasons", F.array(*map(F.lit, FAULTS)))
 

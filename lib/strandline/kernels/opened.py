@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from strandline.core.encoding.lines import ASCII_SPACE
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.lines import RawLimits, StreamLine, stream_lines, without_mark
-
-WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 
 class Content:
@@ -66,7 +65,7 @@ class Content:
         """
         skipped = 0
         for block in chain(tuple(self._peeked), self._peek()):
-            stripped = block.lstrip(WHITE_SPACE)
+            stripped = block.lstrip(ASCII_SPACE)
             if stripped:
                 return stripped[:1]
             skipped += len(block)

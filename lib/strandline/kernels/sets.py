@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from strandline.core.hashing import bucket_hash, set_hash_of_buckets
+from strandline.core.hashing import SET_BUCKET_TAG, bucket_hash, set_hash_of_buckets
 from strandline.kernels.batches import as_batch
 from strandline.kernels.digests import run_digests
 
@@ -21,7 +21,7 @@ DIGEST_SCHEMA = pa.schema(
 SET_SCHEMA = pa.schema(
     [pa.field("namespace", pa.string()), pa.field("set_hash", pa.binary()), pa.field("size", pa.int64())]
 )
-_BUCKET_TAG = b"strandline/set-bucket/1\x00"
+_BUCKET_TAG = SET_BUCKET_TAG.encode("ascii") + b"\x00"
 _EMPTY = bucket_hash(())
 
 

@@ -10,13 +10,14 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import InputScan
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines.quarantine_writer import QUARANTINE, QuarantineWriter
+from strandline.pipelines.quarantine_writer import QuarantineWriter
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.session.engine import engine_of

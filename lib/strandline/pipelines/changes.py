@@ -7,8 +7,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.dialect import Dialect
-from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import reduced_versions

@@ -9,6 +9,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import form_of
 from strandline.frames import differences
@@ -16,7 +17,6 @@ from strandline.frames.buckets import in_buckets
 from strandline.frames.known import pruned_records
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
-from strandline.tables.prunings import PRUNED
 from strandline.tables.reads import TableReads
 
 KEY = ("bucket", "namespace", "record_id")

@@ -10,6 +10,7 @@ from typing import Final
 
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED, RUNS
 from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
 from strandline.dialect_api.dialect import Dialect
@@ -27,7 +28,6 @@ from strandline.tables.as_of import TablesAsOf, versions_read
 from strandline.tables.manifests import check_new
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest, write_contents
-from strandline.tables.prunings import PRUNED
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
@@ -125,7 +125,7 @@ def _versions(
     if as_of is None:
         tables = [table for each in dialects.values() for table in each.info.ingest_tables]
         return {table: store.version(table) for table in tables}, dict(dialects)
-    runs = store.read("run")
+    runs = store.read(RUNS)
     rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
     if not rows:
         newest = runs.where(F.size("read_versions") > 0).orderBy(run_order().desc()).select("run_id")
@@ -210,7 +210,7 @@ def _pruned(
         return 0
     rows = store.read(PRUNED).where(is_listed("namespace", namespaces))
     if as_of is not None:
-        runs = store.read("run")
+        runs = store.read(RUNS)
         then = runs.where(F.col("run_id") == as_of).select(run_order().alias("then"))
         later = runs.join(F.broadcast(then), run_order() > F.col("then"), "left_semi")
         rows = rows.join(later.select("run_id"), "run_id", "left_anti")

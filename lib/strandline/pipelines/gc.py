@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from strandline.contracts.shared_tables import GC_RUNS
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
@@ -157,6 +158,6 @@ def _keep_up(
         kept = keep_up(store, dialects, request.upkeep, context, jobs)
         done.counts |= kept.counts
         add_written(done.written, kept.written)
-        if gc_runs.GC_RUNS in kept.written and done.rows:
+        if GC_RUNS in kept.written and done.rows:
             done.rows = gc_runs.shown(gc_runs.of_run(store))
     return kept.behind

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, QUARANTINE
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.pruning import Prunes
@@ -106,7 +107,7 @@ def still_shown(store: TableStore, erased: DataFrame, jobs: SparkJobs) -> int:
     Reads:  erased: namespace, record_id.
     """
     members = F.explode(F.slice("members", 1, SHOWN_MEMBERS)).alias("record_id")
-    shown = store.read("equivocation").select("namespace", members)
-    rejected = store.read("quarantine").where("status = 'rejected'").select(*KEY)
+    shown = store.read(EQUIVOCATIONS).select("namespace", members)
+    rejected = store.read(QUARANTINE).where("status = 'rejected'").select(*KEY)
     places = shown.unionByName(rejected).join(erased.select(*KEY), list(KEY), "left_semi")
     return int(jobs.row(places.agg(F.count(F.lit(1)).alias("places")))["places"])

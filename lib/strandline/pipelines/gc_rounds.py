@@ -10,6 +10,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
@@ -20,7 +21,7 @@ from strandline.pipelines.prune_plans import Named, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
-from strandline.tables.prunings import PRUNED, append_pruned, appended, next_number
+from strandline.tables.prunings import append_pruned, appended, next_number
 from strandline.tables.store import TableStore
 from strandline.tables.work_settings import KEYS_HASHED
 from strandline.tables.written import Written, add_written

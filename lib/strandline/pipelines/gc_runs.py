@@ -8,6 +8,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import GC_RUNS, PRUNED, STATES
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
@@ -17,12 +18,10 @@ from strandline.pipelines.report import as_json
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain
-from strandline.tables.prunings import PRUNED
 from strandline.tables.read_lake import in_utc
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
-GC_RUNS: Final = "gc_run"
 SHOWN: Final = 1_000
 APPEND_ONLY: Final = "delta.appendOnly"
 _Pairs = Iterable[tuple[Dialect, Prunes]]
@@ -121,7 +120,7 @@ def kept_by_others(
         for each in every
         if each.info.name not in pruning and (not dialects or each.info.name in dialects)
     ]
-    states = store.read("namespace_state").where(F.col("dialect").isin(*names))
+    states = store.read(STATES).where(F.col("dialect").isin(*names))
     rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
     return {row["dialect"]: {"KIND_KEPT": row["records"]} for row in rows}
 

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import Admission
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.journals import journal_writer
@@ -22,7 +23,6 @@ from strandline.pipelines import damaged, init
 from strandline.pipelines.admission import Admitter, Merged, counts_of, raw_limits
 from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
-from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, fault_error, record_run

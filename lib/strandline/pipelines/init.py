@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from strandline.config.settings import Settings
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
+from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import LakeOption
 from strandline.dialects import every
-from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run

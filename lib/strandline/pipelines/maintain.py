@@ -11,8 +11,8 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import tables
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.dialect import Dialect
-from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED, SNAPSHOT_MEMBERS, SNAPSHOTS
 from strandline.frames import snapshots
 from strandline.frames.buckets import bucket_of
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION
 from strandline.kernels.snapshots import SNAPSHOT_COLUMNS, SNAPSHOT_ID_SCHEMA, snapshot_ids
-from strandline.pipelines.prune_plans import MEMBERS, SNAPSHOTS, Planned
+from strandline.pipelines.prune_plans import Planned
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
@@ -68,7 +68,7 @@ def write_snapshots(
     place = tuple(sorted(buckets))
     context.progress.stage("writing snapshots")
     members = _member_rows(store, planned, taken, chosen, jobs)
-    written = {MEMBERS: store.merge_new(MEMBERS, members, place, {})}
+    written = {SNAPSHOT_MEMBERS: store.merge_new(SNAPSHOT_MEMBERS, members, place, {})}
     context.faults.reach("snapshot.members")
     rows = taken.withColumn("run_id", F.lit(store.run_id))
     written[SNAPSHOTS] = store.merge_new(SNAPSHOTS, rows, place, {})

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED, SNAPSHOT_MEMBERS, SNAPSHOTS
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.pruning import Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
+from strandline.dialect_api.pruning import INPUTS, Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
 from strandline.dialect_api.reduction import WALK_ENTRIES, ReduceScope
 from strandline.frames import snapshots
 from strandline.frames.known import KEY, pruned_records
@@ -19,11 +20,8 @@ from strandline.pipelines.namespace_lookup import Found, find
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore
 
-MEMBERS, SNAPSHOTS = "snapshot_member", "snapshot"
-_INPUTS = "array<struct<namespace:string,commitment:binary>>"
 DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
 
 
@@ -164,7 +162,7 @@ def plan(
     stated = snapshots.local(store.read(SNAPSHOTS).where(F.col("dialect") == info.name))
     found = prunes.plan_pruning(store, jobs, scope)
     newest = jobs.checkpoint(snapshots.newest(stated), "newest snapshots")
-    members = store.read(MEMBERS)
+    members = store.read(SNAPSHOT_MEMBERS)
     covered = jobs.checkpoint(snapshots.listed(members, stated, newest), "listed members")
     to_prune = jobs.checkpoint(snapshots.listed_to_prune(members, newest), "listed to prune")
     held = newest.select("namespace").limit(0)
@@ -189,7 +187,7 @@ def _verdicts(
     prefixed = newest.select("namespace", *(F.col(name).alias(f"s_{name}") for name in snapshots.STATED))
     states = found.states
     if "inputs" not in states.columns:
-        states = states.withColumn("inputs", F.array().cast(_INPUTS))
+        states = states.withColumn("inputs", F.array().cast(INPUTS))
     joined = (
         states.join(snapshots.digests(ids, "ids"), "namespace", "left")
         .join(snapshots.applied(pruned), "namespace", "left")

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.dialect_api.dialect import Dialect
 from strandline.frames.namespaces import begins_with, first_namespaces
@@ -25,7 +26,6 @@ from strandline.tables.written import Written
 EXAMPLES_SHOWN = 10
 FIRST_RULES = 1
 """The first version of the rules: no row was judged by an older one."""
-QUARANTINE = "quarantine"
 WITHOUT_CONTENT = ("PATH_REFUSED", FILE_UNREADABLE, BREAKS_CONTRACT)
 """Reasons of rows without the bytes of a record: these cannot be judged again."""
 

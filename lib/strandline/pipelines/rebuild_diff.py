@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import SNAPSHOTS, STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import Reduction, Refusal
 from strandline.frames.listed import is_listed
@@ -16,8 +17,6 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
-STATES = "namespace_state"
-SNAPSHOTS = "snapshot"
 DIFFERENCES_SHOWN = 10
 
 
@@ -30,17 +29,17 @@ def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
 
 
 def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, list[str]]:
-    """Return, by table, the first namespaces whose stored rows differ from the full reduction."""
+    """Return, by table, some namespaces whose stored rows differ from the full reduction."""
     found: dict[str, list[str]] = {}
     for table in _tables(dialect, rebuilt):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         differing = _differing(store, dialect, table, rows, rebuilt.refused)
-        if names := first_namespaces(differing):
+        if names := some_namespaces(differing):
             found[table] = names
     return found
 
 
-def first_namespaces(rows: DataFrame) -> list[str]:
+def some_namespaces(rows: DataFrame) -> list[str]:
     """Return a few of the namespaces of rows, ascending: not the least ones."""
     few = rows.select("namespace").distinct().limit(DIFFERENCES_SHOWN)
     return sorted(row["namespace"] for row in few.collect())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
@@ -19,7 +20,7 @@ from strandline.pipelines.changes import (
 )
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
-from strandline.pipelines.rebuild_diff import STATES, differences
+from strandline.pipelines.rebuild_diff import differences
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.reduction_writer import ReductionWriter

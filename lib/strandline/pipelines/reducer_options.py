@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import RUNS
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.tables.run_order import run_order
@@ -97,7 +98,7 @@ def _newest(
         value = F.get_json_object("detail", path)
         of_run = F.struct("run_id", value.alias("value"))
         columns.append(F.max_by(of_run, F.when(value.isNotNull() & is_of, when)).alias(name))
-    [row] = store.read("run").agg(*columns).collect()
+    [row] = store.read(RUNS).agg(*columns).collect()
     return {
         name: (row[name]["run_id"], json.loads(row[name]["value"]))
         for name in members

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import InMemory, Reduction
 from strandline.frames.listed import is_listed
-from strandline.pipelines.rebuild_diff import STATES, delete_strays, first_namespaces, with_nulls
+from strandline.pipelines.rebuild_diff import delete_strays, some_namespaces, with_nulls
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -106,7 +107,7 @@ class ReductionWriter:
         """Note the refused namespaces, and the first ones whose derived columns are damaged."""
         self._done.refused.update({each.namespace: each for each in reduction.refused})
         for table, rows in reduction.damaged.items():
-            if names := first_namespaces(rows):
+            if names := some_namespaces(rows):
                 self._done.damaged[table] = names
 
     def _overlaps(self, states: DataFrame, written: Written) -> bool:

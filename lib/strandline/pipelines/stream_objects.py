@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from strandline.core.errors import FaultError
 from strandline.kernels.objects import root_exists, store_of
-from strandline.session.stores import is_on_databricks, store_jar_missing
+from strandline.session.stores import NO_JAR, is_on_databricks, store_jar_missing
 from strandline.tables.paths import path_text
 from strandline.tables.stream import MicroBatch
 from strandline.tables.stream_objects import follow_prefix
@@ -18,9 +18,6 @@ from strandline.tables.stream_objects import follow_prefix
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_NO_JAR: Final = re.compile(
-    r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme|UNSUPPORTED_FILESYSTEM"
-)
 _REFUSAL: Final = re.compile(
     r"\b(?:AccessDenied|NoAuthWithAWS|AWS\w+|S3|SdkClient|UnknownStore|UnknownHost|ConnectTimeout|Connect|Abfs\w+|"
     r"AzureBlobFileSystem|KeyProvider|TokenAccessProvider|GoogleJsonResponse|StatusRuntime|AccessControl|Standby|"
@@ -74,7 +71,7 @@ class ObjectSource:
 
     def error_of(self, text: str) -> FaultError | None:
         """Return the error for Spark's message about a store that Hadoop cannot list, None for another message."""
-        if _NO_JAR.search(text):
+        if NO_JAR.search(text):
             return store_jar_missing(path_text(self.key).partition(":")[0])
         found = _REFUSAL.search(text)
         if found is None:

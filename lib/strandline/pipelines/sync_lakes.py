@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
+from strandline.contracts.shared_tables import PRUNED, QUARANTINE
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
@@ -18,7 +19,6 @@ from strandline.pipelines.admission import Admitter, Merged, counts_of
 from strandline.pipelines.comparison import Comparison, compare
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
-from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
@@ -30,7 +30,6 @@ from strandline.tables import lake
 from strandline.tables.contents import ContentScan
 from strandline.tables.location import Location
 from strandline.tables.other_lake import OtherLake
-from strandline.tables.prunings import PRUNED
 from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore

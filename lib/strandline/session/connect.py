@@ -11,8 +11,8 @@ from weakref import WeakSet
 
 from pyspark.sql import DataFrame, SparkSession
 
+from strandline.session.package_archive import pack
 from strandline.session.private import make_private
-from strandline.session.ship import pack
 
 _HAVE_THE_PACKAGE: Final[WeakSet[SparkSession]] = WeakSet()
 """Sessions to which the package was sent: a server refuses the same artifact with other bytes."""

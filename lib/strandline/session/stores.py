@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,11 @@ _JARS: Final[Mapping[str, str]] = {
     "wasb": "hadoop-azure", "wasbs": "hadoop-azure", "gs": "gcs-connector",
 }  # fmt: skip
 _CLIENT: Final = "hadoop-client-api"
+
+NO_JAR: Final = re.compile(
+    r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme|UNSUPPORTED_FILESYSTEM"
+)
+"""What Spark says of a store without its jar."""
 
 _PUTS_BLINDLY: Final = frozenset(("s3", "s3a", "s3n"))
 """Schemes whose usual log store in Delta has no lock against other drivers: two can write one commit."""

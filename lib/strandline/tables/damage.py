@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import FaultError
 from strandline.tables.delta_log import NUMBERED, actions_of, content_of, json_of, listed, newest_version
 from strandline.tables.location import Location
@@ -116,7 +117,7 @@ def check_versions(location: Location, versions: Mapping[str, int]) -> None:
     rows of `run` from before that do not count, even if a RESTORE or a DELETE wrote them again.
     Raises: FaultError TABLE_DAMAGED.
     """
-    runs = tuple(newest_runs(location.local_path() / "run"))
+    runs = tuple(newest_runs(location.local_path() / RUNS))
     made = {table: run.order for run in sorted(runs, key=lambda run: run.order) for table in run.created}
     recreated: set[str] = set()
     for run in runs:

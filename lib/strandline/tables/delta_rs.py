@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strandline.contracts.load import tables
+from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import UsageError
-from strandline.tables.columns import check_columns
+from strandline.tables.column_checks import check_columns
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.history import history
@@ -139,7 +140,7 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
         return {}
     found: dict[str, DeltaTable] = {}
     # `run` first: it then names no version that was committed after another table was opened.
-    for table in sorted(tables(), key=lambda name: name != "run"):
+    for table in sorted(tables(), key=lambda name: name != RUNS):
         if location.is_local() and not has_table(location, table):
             continue
         if location.is_local():
@@ -148,7 +149,7 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
             found[table] = open_table(location, table)
         except TableNotFoundError:
             continue
-    if location.is_local() and "run" in found:
+    if location.is_local() and RUNS in found:
         check_versions(location, {table: int(opened.version()) for table, opened in found.items()})
     return {table: found[table] for table in tables() if table in found}
 

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 
 from strandline.contracts.ddl import BUCKETS_PROPERTY
 from strandline.contracts.load import tables
+from strandline.contracts.shared_tables import RUNS
 from strandline.dialect_api.info import DialectInfo
 from strandline.tables.catalogs import check_schema, delta_properties, foreign_names, names_in
 from strandline.tables.creating import LakeDesign, add_checks, add_columns, make
@@ -78,7 +79,7 @@ def _state(
 
     Through Spark each takes a statement and a job.
     """
-    is_empty = "run" not in found and not any(version(table) for table in found)
+    is_empty = RUNS not in found and not any(version(table) for table in found)
     return LakeState(found, foreign, is_empty)
 
 

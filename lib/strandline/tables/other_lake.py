@@ -15,6 +15,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.model import Contract
 from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.contracts.rules import row_rules
+from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import FaultError, UsageError
 from strandline.frames.differences import matching
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
@@ -115,7 +116,7 @@ class OtherLake:
             )
 
     def _number_of_buckets(self) -> int:
-        stated = self._reads.properties("namespace_state").get(BUCKETS_PROPERTY, "")
+        stated = self._reads.properties(STATES).get(BUCKETS_PROPERTY, "")
         if re.fullmatch("[1-9][0-9]{0,4}", stated) is None or int(stated) > MAX_BUCKETS:
             raise self._differs(
                 f"the table namespace_state of {self.name} has no number in {BUCKETS_PROPERTY}"

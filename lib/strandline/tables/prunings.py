@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED
 from strandline.frames.layout import laid_out
 from strandline.tables.appends import append_rows
 from strandline.tables.commits import session_settings, transaction
@@ -15,7 +16,6 @@ from strandline.tables.data_files import layout_settings
 from strandline.tables.spark_errors import condition_of, spark_errors
 from strandline.tables.store import TableStore
 
-PRUNED: Final = "pruned_record"
 APP_ID: Final = "strandline-gc"
 """The application id of all collections: Delta admits one commit of it per number."""
 _LOST: Final = "DELTA_CONCURRENT_TRANSACTION"

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
+from strandline.contracts.shared_tables import PRUNED, QUARANTINE, SNAPSHOTS, STATES
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 COMMITS_SEARCHED: Final = 20
 """Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
-SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
+SHARED_TABLES: Final = (STATES, QUARANTINE, SNAPSHOTS, PRUNED)
 """The tables of all dialects that the work of one of them reads."""
 
 
@@ -252,7 +253,7 @@ class TableReads:
     @cached_property
     def buckets(self) -> int:
         """The number of buckets of the lake, a table property."""
-        return buckets_of(self.location, "namespace_state", self.properties("namespace_state"))
+        return buckets_of(self.location, STATES, self.properties(STATES))
 
     def schema(self, table: str) -> StructType:
         """Return the columns of the contract as a Spark schema."""

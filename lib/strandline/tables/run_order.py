@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import RUNS
 from strandline.tables.reads import TableReads
-from strandline.tables.recorded_runs import RUN
 from strandline.tables.run_versions import RUN_VERSION, newest_runs
 
 
@@ -33,13 +33,13 @@ def next_run_version(tables: TableReads) -> int:
     Spark that this is no clone, or one that has come further than the other table. Elsewhere only a query would show
     it, which each command would pay.
     """
-    version, location = tables.version(RUN), tables.location
+    version, location = tables.version(RUNS), tables.location
     if not location.is_local():
         return version
-    newest = next(newest_runs(location.local_path() / RUN), None)
-    if (newest is not None and newest.order < version) or not tables.has_files(RUN):
+    newest = next(newest_runs(location.local_path() / RUNS), None)
+    if (newest is not None and newest.order < version) or not tables.has_files(RUNS):
         return version
-    [row] = tables.read(RUN).agg(F.max(_seen()).alias("seen")).collect()
+    [row] = tables.read(RUNS).agg(F.max(_seen()).alias("seen")).collect()
     return version if row["seen"] is None else max(version, 1 + int(row["seen"]))
 
 

@@ -22,6 +22,7 @@ from strandline.contracts.merge import (
     upsert_merge_sql,
 )
 from strandline.contracts.model import Contract
+from strandline.contracts.shared_tables import RUNS
 from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_run
@@ -30,7 +31,7 @@ from strandline.tables.commits import REPARTITION, Retry, session_settings, tran
 from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
-from strandline.tables.recorded_runs import RUN, unrecorded
+from strandline.tables.recorded_runs import unrecorded
 from strandline.tables.work_settings import ONE_TASK, SMALL_WORK_BYTES
 from strandline.tables.written import Written
 
@@ -209,22 +210,21 @@ class TableStore(TableReads):
         This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
         that it becomes the last writer, and the next run has nothing to repair.
         """
-        besides = None if still else self.run_id
-        if not unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id}):
-            return False
-        self._left_behind.update(tables)
-        return True
+        return bool(self._partial_runs(tables, besides=None if still else self.run_id))
 
     def partial_run(self, table: str) -> str | None:
         """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
 
         The table is then repaired as by `has_partial_run`.
         """
-        writer = self.merged_by(table, besides=self.run_id)
-        if not unrecorded(self, {writer}):
-            return None
-        self._left_behind.add(table)
-        return writer
+        return next(iter(self._partial_runs((table,), besides=self.run_id)), None)
+
+    def _partial_runs(self, tables: tuple[str, ...], *, besides: str | None) -> set[str]:
+        """Return those of the last runs to write the tables that have no row in `run`; note the tables for repair."""
+        found = unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id})
+        if found:
+            self._left_behind.update(tables)
+        return found
 
     def end_repair(self, *, besides: str | None = None) -> dict[str, Written]:
         """Commit to each table that a partial run wrote last and this run did not write, so that this run wrote last.
@@ -247,7 +247,7 @@ class TableStore(TableReads):
 
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
-        append(self, RUN, row, transaction(f"{self.run_id}/{RUN}/row", 0, self.run_id))
+        append(self, RUNS, row, transaction(f"{self.run_id}/{RUNS}/row", 0, self.run_id))
 
     def repeated(self, statement: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
         """Return the result of a statement, repeated after conflicts. Raises: FaultError `WRITE_CONFLICT`."""

@@ -13,7 +13,7 @@ import pytest
 import strandline
 from strandline.contracts.load import tables
 from strandline.session.classic.shipping import archive_of, ship_package
-from strandline.session.ship import pack
+from strandline.session.package_archive import pack
 
 
 class Context:
@@ -60,7 +60,7 @@ def test_an_archive_that_spark_itself_puts_on_the_path_does_not_go_again(
 
 def test_a_package_in_a_folder_stays_where_it_is() -> None:
     context = Context()
-    ship_package(context)  # type: ignore[arg-type]
+    ship_package(context, strandline)  # type: ignore[arg-type]
     assert archive_of(strandline) is None
     assert context.listFiles == []
 
@@ -97,7 +97,7 @@ def test_equal_files_make_equal_archives_and_other_files_one_of_another_name(
 ) -> None:
     folder, module = tmp_path / "twice", ModuleType("twice")
     folder.mkdir()
-    monkeypatch.setattr("strandline.session.ship.files", lambda _: folder)
+    monkeypatch.setattr("strandline.session.package_archive.files", lambda _: folder)
     (folder / "__init__.py").write_text("")
     first = pack(module, tmp_path)
     content = first.read_bytes()

@@ -35,12 +35,9 @@ def _export(
         typer.Argument(
             metavar="NAMESPACE...",
             help="A fingerprint or a log's id, with or without its kind (log:demo-shop); a unique prefix is enough.",
-            show_default=False,
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The file to write.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +53,6 @@ def _export(
             metavar="NAME",
             help="Format of the file, if its name does not show it;"
             f" {by_dialect(lambda info: info.written_formats)}.",
-            show_default=False,
         ),
     ] = None,
 ) -> Result:

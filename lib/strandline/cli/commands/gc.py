@@ -25,7 +25,6 @@ Excluded = Annotated[
         "--except",
         metavar="NAME",
         help="A namespace that stays whole; can be repeated.",
-        show_default=False,
     ),
 ]
 MinPrunable = Annotated[
@@ -36,7 +35,6 @@ MinPrunable = Annotated[
         min=1,
         max=2**62,
         help="Leave a namespace as it is if fewer than N of its records can go.",
-        show_default=False,
     ),
 ]
 Erase = Annotated[
@@ -45,14 +43,11 @@ Erase = Annotated[
         "--erase",
         metavar="DIALECT[:DAYS]",
         help="Erase the bodies of entries; the entries stay. With DAYS only of entries that claim to be older.",
-        show_default=False,
     ),
 ]
 Now = Annotated[
     str | None,
-    typer.Option(
-        "--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601.", show_default=False
-    ),
+    typer.Option("--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601."),
 ]
 Archive = Annotated[
     Path | None,
@@ -60,7 +55,6 @@ Archive = Annotated[
         "--archive",
         metavar="DIR",
         help="Write each node journal as its exact text to this folder.",
-        show_default=False,
     ),
 ]
 Compact = Annotated[
@@ -75,7 +69,6 @@ Vacuum = Annotated[
         "--vacuum",
         metavar="HOURS",
         help="After the collection, remove files that no version of the last HOURS hours needs.",
-        show_default=False,
     ),
 ]
 ForceVacuum = Annotated[

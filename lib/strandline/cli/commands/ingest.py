@@ -21,7 +21,6 @@ Sources = Annotated[
     typer.Argument(
         metavar="[SOURCE]...",
         help="Files, folders, globs; s3://, gs://, abfss:// and hdfs:// URIs.",
-        show_default=False,
     ),
 ]
 FailOnReject = Annotated[bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")]

@@ -33,7 +33,6 @@ def _quarantine(
         typer.Argument(
             metavar="[list | show ID]",
             help="`list` (default) shows all by reason, `show ID` one record.",
-            show_default=False,
         ),
     ] = None,
 ) -> Result:

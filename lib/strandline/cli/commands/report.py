@@ -34,7 +34,6 @@ def _report(
             "--out",
             metavar="FILE.html",
             help="The file to write; an earlier report is replaced.",
-            show_default=False,
         ),
     ],
 ) -> Result:

@@ -13,13 +13,11 @@ from strandline.dialects import every
 
 Namespaces = Annotated[
     list[str] | None,
-    typer.Option(
-        "--namespace", metavar="NAME", help="Only this namespace; can be repeated.", show_default=False
-    ),
+    typer.Option("--namespace", metavar="NAME", help="Only this namespace; can be repeated."),
 ]
 Dialects = Annotated[
     list[str] | None,
-    typer.Option("--dialect", metavar="NAME", help="Only this dialect; can be repeated.", show_default=False),
+    typer.Option("--dialect", metavar="NAME", help="Only this dialect; can be repeated."),
 ]
 SkipWindow = Annotated[
     int | None,
@@ -29,7 +27,6 @@ SkipWindow = Annotated[
         min=0,
         max=MAX_SKIP_WINDOW,
         help=f"The newest 2.5 times W records of an order stay. W is {DEFAULT_SKIP_WINDOW} if not given.",
-        show_default=False,
     ),
 ]
 

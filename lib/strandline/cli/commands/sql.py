@@ -42,7 +42,7 @@ def _sql(
     call: Invocation,
     query: Annotated[
         str | None,
-        typer.Argument(metavar="[QUERY]", help="One query over tables and views.", show_default=False),
+        typer.Argument(metavar="[QUERY]", help="One query over tables and views."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("-f", "--file", metavar="FILE", help="File that contains the query.")

@@ -33,7 +33,6 @@ def _status(
         typer.Argument(
             metavar="[NAMESPACE]...",
             help="A fingerprint or a log's id, with or without its kind (log:demo-shop); a unique prefix is enough.",
-            show_default=False,
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all rows, not only the 50 worst.")] = False,

@@ -25,7 +25,6 @@ Source = Annotated[
         metavar="SOURCE",
         help="The folder to watch, a prefix of a store (s3://, gs://, abfss://, hdfs://) or a topic of Kafka "
         "(kafka://HOST:PORT/TOPIC).",
-        show_default=False,
     ),
 ]
 AvailableNow = Annotated[

@@ -22,7 +22,6 @@ Source = Annotated[
         "--from",
         metavar="LAKE",
         help="The lake to copy records from: a path or CATALOG.SCHEMA.",
-        show_default=False,
     ),
 ]
 Target = Annotated[

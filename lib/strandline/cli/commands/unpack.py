@@ -29,11 +29,9 @@ def _unpack(
     call: Invocation,
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder in which a node stores its blocks.", show_default=False),
+        typer.Argument(metavar="DIR", help="Folder in which a node stores its blocks."),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE.car", help="The file to write.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.car", help="The file to write.")],
 ) -> Result:
     """Copy the blocks that a node stores in a folder to one CAR file for ingest. The folder is only read.
 

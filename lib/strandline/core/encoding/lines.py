@@ -1,6 +1,9 @@
-"""Where the lines of a file that is in memory begin and end."""
+"""Where the lines of a file that is in memory begin and end, and the white space of ASCII."""
 
 from collections.abc import Iterator
+from typing import Final
+
+ASCII_SPACE: Final = b" \t\n\r\x0b\x0c"
 
 
 def lines_of(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:

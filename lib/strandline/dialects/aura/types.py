@@ -53,6 +53,11 @@ class Namespace:
         return (b"\x01" if self.kind == "context" else b"\x00") + self.id
 
 
+def authority_namespace(authority: bytes) -> str:
+    """Return the namespace of an authority from its id."""
+    return Namespace("authority", authority).text
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How many leaves must sign: any one, `m` of `n` (a share of the active leaves), or all."""

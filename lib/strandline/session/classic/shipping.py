@@ -8,7 +8,6 @@ from zipimport import zipimporter
 
 from pyspark import SparkContext
 
-import strandline
 from strandline.session.private import make_private
 
 # Suffixes of files that Spark puts on the path of Python workers (SparkContext.PACKAGE_EXTENSIONS).
@@ -21,7 +20,7 @@ def archive_of(module: ModuleType) -> Path | None:
     return Path(loader.archive) if isinstance(loader, zipimporter) else None
 
 
-def ship_package(context: SparkContext, package: ModuleType = strandline) -> None:
+def ship_package(context: SparkContext, package: ModuleType) -> None:
     """Make `package` importable in Python workers if it is in an archive that Spark does not put on their path.
 
     `spark-submit --py-files X.whl` copies the wheel to every executor and puts it on the driver's path, but workers get

@@ -1,10 +1,11 @@
-"""Histories of made-up authorities, for demos, tests and measurements: one seed gives the same facts everywhere.
+"""Histories of made-up authorities, for tests and measurements: one seed gives the same facts everywhere.
 
 INSECURE DEMO: the keys derive from the seed.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final
 
@@ -50,6 +51,16 @@ def generate(
         yield from History(seed, number, chance).facts(operations, fork_rate, bad_rate, duplicate_rate)
 
 
+def digests(name: str) -> Callable[[str], bytes]:
+    """Return a function that gives a new digest for a use at each call: the same ones for the same name."""
+    count = itertools.count(1)
+
+    def digest(use: str) -> bytes:
+        return hashlib.sha256(f"INSECURE DEMO/{name}/{use}/{next(count)}".encode()).digest()
+
+    return digest
+
+
 class History:
     """One authority: its states, and the keys that sign for them; `children` of a state by commitment and op id."""
 
@@ -59,7 +70,7 @@ class History:
         self.keys: dict[bytes, Ed25519Key] = {}
         self.states: list[State] = []
         self.children: dict[bytes, dict[bytes, State]] = {}
-        self.count = 0
+        self._digest = digests(self.name)
         self.id = b""
 
     def signer_at(self, state: State) -> Ed25519Key:
@@ -69,10 +80,6 @@ class History:
             KeyError: the state has no key, or one of another history.
         """
         return self.keys[b"" if state.key is None else state.key.group_key]
-
-    def _digest(self, use: str) -> bytes:
-        self.count += 1
-        return hashlib.sha256(f"INSECURE DEMO/{self.name}/{use}/{self.count}".encode()).digest()
 
     def _key(self) -> Ed25519Key:
         key = Ed25519Key(self._digest("key"))

@@ -1,4 +1,4 @@
-"""Contexts of made-up authorities, for demos, tests and measurements: one seed gives the same facts everywhere.
+"""Contexts of made-up authorities, for tests and measurements: one seed gives the same facts everywhere.
 
 INSECURE DEMO: the keys derive from the seed.
 """
@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from strandline.dialects.aura.author.facts import attest, context_genesis, receipt, relational
-from strandline.dialects.aura.author.synthetic import History
+from strandline.dialects.aura.author.synthetic import History, digests
 from strandline.dialects.aura.reduce.contexts import bump_hash
 from strandline.dialects.aura.types import ZERO, Fact
 from strandline.dialects.aura.verify import State
@@ -59,16 +59,12 @@ class _Context:
         self.chance = chance
         self.members = {each.id: each for each in members}
         self.stranger = stranger
-        self.count = 0
+        self._digest = digests(name)
         self.genesis = context_genesis(self.members, self._digest("salt")[:16])
         self.namespace = self.genesis.namespace
         self.amp = {"context": self.namespace.id}
         self.bodies = [self.genesis.body_id]
         self.tips: dict[tuple[bytes, bytes, int], tuple[int, bytes]] = {}
-
-    def _digest(self, use: str) -> bytes:
-        self.count += 1
-        return hashlib.sha256(f"INSECURE DEMO/{self.name}/{use}/{self.count}".encode()).digest()
 
     def facts(self, facts: int, unmet_rate: float, bad_rate: float, duplicate_rate: float) -> Iterator[Fact]:
         """Yield the genesis, and so many bodies."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence, evidence_of, reasons_of
 from strandline.dialects.aura.codec import content_json, stored_fact, timestamp_json
-from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.types import Fact, authority_namespace
 from strandline.dialects.aura.verify import rule_findings
 from strandline.kernels.blocks import JUDGED_FIELDS
 from strandline.kernels.reading import ReadOptions
@@ -79,11 +79,6 @@ def judge(
     }
 
 
-def authority_text(authority: bytes) -> str:
-    """Return the namespace of an authority."""
-    return Namespace("authority", authority).text
-
-
 @lru_cache(maxsize=4096)
 def authority_id(namespace: str) -> bytes:
     """Return the id of an authority from its namespace."""
@@ -93,10 +88,10 @@ def authority_id(namespace: str) -> bytes:
 def named_states(fact: Fact) -> Iterator[dict[str, Any]]:
     """Yield the states whose group keys must have signed a fact."""
     for each in fact.attest:
-        yield {"authority": authority_text(each.authority), "commitment": each.commitment}
+        yield {"authority": authority_namespace(each.authority), "commitment": each.commitment}
     if fact.kind == "RendezvousReceipt":
         content = fact.content
-        yield {"authority": authority_text(content["authority_id"]), "commitment": content["commitment"]}
+        yield {"authority": authority_namespace(content["authority_id"]), "commitment": content["commitment"]}
 
 
 def fact_columns(fact: Fact) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
@@ -15,7 +16,7 @@ from strandline.dialects.aura.reduce import REDUCER
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.reduction import authority_rows, authority_states, counted, with_bases
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.tables import HOME, STATE, STATES
+from strandline.dialects.aura.spark.tables import HOME, STATE
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 

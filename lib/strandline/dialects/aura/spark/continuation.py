@@ -7,12 +7,13 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
 from strandline.dialects.aura.spark import snapshots
-from strandline.dialects.aura.spark.long import may_have_long
-from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME, STATES
+from strandline.dialects.aura.spark.long_namespaces import may_have_long
+from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME
 from strandline.frames.lift import map_batches
 
 MANY_FACTS: Final = 5_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialect_api.removed import removed_records
@@ -14,7 +15,6 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.snapshots import known_statuses, named_facts
-from strandline.dialects.aura.spark.tables import SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches

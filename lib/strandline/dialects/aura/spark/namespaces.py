@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-Kind = Literal["authority", "context"]
-KINDS: Final[tuple[Kind, ...]] = ("authority", "context")
+from strandline.dialects.aura.types import NamespaceKind
+
+KINDS: Final[tuple[NamespaceKind, ...]] = ("authority", "context")
 _ID_AT: Final = len("authority:") + 1
 
 
-def is_of(kind: Kind) -> Column:
+def is_of(kind: NamespaceKind) -> Column:
     """Return whether the namespace of a row is of this kind."""
     return F.startswith("namespace", F.lit(f"{kind}:"))
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
-from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
+from strandline.dialects.aura.reduce.contexts.holds import GENERATION_OF
 from strandline.dialects.aura.spark.contexts import charges, flows, holds
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts, bodies_of
 from strandline.dialects.aura.spark.contexts.views import View
-from strandline.dialects.aura.spark.tables import HOME
+from strandline.dialects.aura.spark.tables import BODY_KEY, HOME
 from strandline.dialects.aura.types import ZERO
 from strandline.frames.known import KEY
-
-_ID: Final = ("namespace", "body_id")
 
 
 def of_contexts(
@@ -30,7 +26,7 @@ def of_contexts(
     Gives:  as `PrunePlan.members`, with `charges.detail`, which is null for all others.
     """
     ordinary, final = seen
-    ids = charged.facts.select(*_ID, "record_id").unionByName(facts.select(*_ID, "record_id"))
+    ids = charged.facts.select(*BODY_KEY, "record_id").unionByName(facts.select(*BODY_KEY, "record_id"))
     flags = jobs.checkpoint(holds.flags(facts, ids, final), "bodies that others need")
     held = charges.holds(charged.records, budgets, skip_window, jobs)
     found = holds.holds(facts, ordinary, final)
@@ -46,7 +42,7 @@ def _of_charges(rows: DataFrame, flags: DataFrame, jobs: Jobs) -> DataFrame:
     Gives:  as `PrunePlan.members`.
     """
     if jobs.has_rows(flags):
-        rows = rows.join(flags, list(_ID), "left").withColumn("hold", F.coalesce("flag", "hold"))
+        rows = rows.join(flags, list(BODY_KEY), "left").withColumn("hold", F.coalesce("flag", "hold"))
     rows = rows.withColumn("variant", F.lit(flows.CHARGE))
     return _as_members(rows, F.col("nonce"), _unless_gone(F.col("hold")), charges.detail())
 
@@ -57,10 +53,10 @@ def _of_others(rows: DataFrame, found: DataFrame, flags: DataFrame) -> DataFrame
     Reads:  rows of `aura_fact`, is_gone; found: `holds.holds`; flags: `holds.flags`.
     Gives:  as `PrunePlan.members`.
     """
-    kept = rows.join(found, list(_ID), "left").join(flags, list(_ID), "left")
-    hold = F.when(F.coalesce(~F.col("variant").isin(*KINDS), F.lit(True)), F.lit("KIND_KEPT")).otherwise(
-        F.coalesce("flag", "hold")
-    )
+    kept = rows.join(found, list(BODY_KEY), "left").join(flags, list(BODY_KEY), "left")
+    hold = F.when(
+        F.coalesce(~F.col("variant").isin(*GENERATION_OF), F.lit(True)), F.lit("KIND_KEPT")
+    ).otherwise(F.coalesce("flag", "hold"))
     return _as_members(kept, holds.generation(), _unless_gone(hold))
 
 
@@ -85,7 +81,7 @@ def _marked(rows: DataFrame, retained: RetainedFacts) -> DataFrame:
     pruned = retained.pruned_bodies
     if pruned is None:
         return rows.withColumn("is_gone", F.lit(None).cast("boolean"))
-    return rows.join(bodies_of(pruned).distinct().withColumn("is_gone", F.lit(True)), list(_ID), "left")
+    return rows.join(bodies_of(pruned).distinct().withColumn("is_gone", F.lit(True)), list(BODY_KEY), "left")
 
 
 def _unless_gone(hold: Column) -> Column:

@@ -12,8 +12,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
+from strandline.dialect_api.pruning import INPUTS, PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import authority_pruning, plan_members
@@ -33,10 +34,9 @@ from strandline.dialects.aura.spark.histories import (
 )
 from strandline.dialects.aura.spark.namespaces import is_of, of_members
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE, STATES
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE
 from strandline.frames.known import KEY
 
-_INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _PLACE: Final = (*HOME, "record_id")
 
@@ -206,7 +206,7 @@ def _together(contexts: dict[str, DataFrame], authorities: dict[str, DataFrame])
 def _stated(states: DataFrame, inputs: DataFrame) -> DataFrame:
     """Return `PrunePlan.states` of namespaces of one kind.  Reads: inputs: namespace, inputs."""
     found = states.join(inputs, "namespace", "left")
-    stated = F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
+    stated = F.coalesce("inputs", F.array().cast(INPUTS)).alias("inputs")
     return found.select(*HOME, "state_hash", "reducer_version", stated)
 
 

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import kernels
@@ -20,15 +21,7 @@ from strandline.dialects.aura.spark import snapshots, stored_rows
 from strandline.dialects.aura.spark.continuation import continued
 from strandline.dialects.aura.spark.histories import relied_states
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, is_operation, with_remains
-from strandline.dialects.aura.spark.tables import (
-    AUTHORITIES,
-    EQUIVOCATIONS,
-    FACTS,
-    HOME,
-    LEAVES,
-    OPERATIONS,
-    SNAPSHOTS,
-)
+from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, LEAVES, OPERATIONS
 from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches, nested_rows

@@ -10,12 +10,13 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts.forks import SNAPSHOT_FORK
 from strandline.dialects.aura.spark.namespaces import is_of
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches

@@ -15,14 +15,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts
-from strandline.dialects.aura.spark.namespaces import Kind, is_of
+from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.tables import HOME, PRUNED, SNAPSHOTS
-from strandline.dialects.aura.types import DIALECT
+from strandline.dialects.aura.spark.tables import HOME
+from strandline.dialects.aura.types import DIALECT, NamespaceKind
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
@@ -144,7 +145,12 @@ def _judged(rows: DataFrame, jobs: Jobs, pruned: PrunedOperations | None = None)
 
 
 def as_judged(
-    found: DataFrame, kind: Kind, namespaces: DataFrame, reducer: str, tables: Tables, scope: ReduceScope
+    found: DataFrame,
+    kind: NamespaceKind,
+    namespaces: DataFrame,
+    reducer: str,
+    tables: Tables,
+    scope: ReduceScope,
 ) -> Judged:
     """Return judged Snapshot facts as rows of tables.
 
@@ -174,7 +180,7 @@ def statuses(found: DataFrame) -> DataFrame:
     return found.select(*HOME, F.explode("statuses").alias("row")).select(*HOME, "row.*")
 
 
-def _strays(rows: DataFrame, kind: Kind, namespaces: DataFrame, tables: Tables) -> DataFrame:
+def _strays(rows: DataFrame, kind: NamespaceKind, namespaces: DataFrame, tables: Tables) -> DataFrame:
     key = list(contract(SNAPSHOTS).key)
     theirs = stored(tables).where(is_of(kind)).join(namespaces.select("namespace"), "namespace", "left_semi")
     return theirs.select("bucket", *key).join(rows.select(*key), key, "left_anti")

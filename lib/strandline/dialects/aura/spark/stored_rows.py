@@ -8,19 +8,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import ReducedTables
 from strandline.dialect_api.reduction import Reduction
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
-from strandline.dialects.aura.spark.tables import (
-    AUTHORITIES,
-    EQUIVOCATIONS,
-    LEAVES,
-    OPERATIONS,
-    SNAPSHOTS,
-    STATES,
-)
+from strandline.dialects.aura.spark.tables import AUTHORITIES, LEAVES, OPERATIONS
 from strandline.frames.known import KEY
 
 _MADE = (AUTHORITIES, OPERATIONS, LEAVES)

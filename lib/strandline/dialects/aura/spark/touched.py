@@ -13,8 +13,9 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts.bodies import GRANTS
-from strandline.dialects.aura.spark.namespaces import KINDS, Kind, is_of
+from strandline.dialects.aura.spark.namespaces import KINDS, is_of
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
+from strandline.dialects.aura.types import NamespaceKind
 from strandline.frames.buckets import in_buckets
 
 Group = Literal["grants", "flows", "refinements"]
@@ -39,7 +40,7 @@ class Touched:
     """
 
     named: DataFrame
-    buckets: Mapping[Kind, tuple[int, ...]]
+    buckets: Mapping[NamespaceKind, tuple[int, ...]]
     contexts: int
     groups: Mapping[Group, int]
     changes: DataFrame | None
@@ -52,7 +53,7 @@ class Touched:
         """Whether these are all namespaces of the lake."""
         return self.changes is None
 
-    def of(self, kind: Kind) -> DataFrame:
+    def of(self, kind: NamespaceKind) -> DataFrame:
         """Keep the namespaces of a kind."""
         return self.named.where(is_of(kind))
 
@@ -87,7 +88,7 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
 
 
 def facts_of(
-    named: DataFrame | None, buckets: tuple[int, ...], kind: Kind, tables: Tables, version: int
+    named: DataFrame | None, buckets: tuple[int, ...], kind: NamespaceKind, tables: Tables, version: int
 ) -> DataFrame:
     """Return the accepted facts of the namespaces in `named`, or of all of a kind in these buckets if it is None.
 

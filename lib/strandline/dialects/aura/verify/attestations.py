@@ -8,7 +8,7 @@ from strandline.core.ed25519 import verify_ed25519
 from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import attest_message, receipt_message
-from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.types import Fact, authority_namespace
 from strandline.dialects.aura.verify.verdicts import (
     ACCEPTED,
     deferred,
@@ -77,14 +77,12 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
 def _strangers(fact: Fact, members: frozenset[bytes]) -> Iterator[Finding]:
     for each in fact.attest:
         if each.authority not in members:
-            yield Finding("ATTESTOR_NOT_MEMBER", {"actual": _name(each.authority)})
+            yield Finding("ATTESTOR_NOT_MEMBER", {"actual": authority_namespace(each.authority)})
     for name in _PARTIES:
         if name in fact.content and fact.content[name] not in members:
-            yield Finding("PARTY_NOT_MEMBER", {"field": name, "actual": _name(fact.content[name])})
-
-
-def _name(authority: bytes) -> str:
-    return Namespace("authority", authority).text
+            yield Finding(
+                "PARTY_NOT_MEMBER", {"field": name, "actual": authority_namespace(fact.content[name])}
+            )
 
 
 def _signatures(fact: Fact) -> Iterator[_Signature]:

@@ -15,6 +15,7 @@ from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark import references
+from strandline.dialects.devicelog.spark.entries import follows
 from strandline.dialects.devicelog.spark.tables import ENTRIES
 from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.known import KEY
@@ -38,7 +39,7 @@ class EntryAdmission(RecordDialect):
 
     def follows(self) -> Column:
         """Return prev and deps."""
-        return F.concat(F.array_compact(F.array("prev")), "deps")
+        return follows()
 
     def recall(self, waiting: DataFrame, gathered: Gathered) -> DataFrame:
         """Return the waiting entries of namespaces in which one waits for a new entry.

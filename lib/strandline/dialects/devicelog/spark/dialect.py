@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, Tables
@@ -18,7 +19,7 @@ from strandline.dialects.devicelog.info import SSB_HMAC_KEY, SSB_PROFILE
 from strandline.dialects.devicelog.spark import export as export_files
 from strandline.dialects.devicelog.spark import forks, pruning, reduction
 from strandline.dialects.devicelog.spark.admission import EntryAdmission
-from strandline.dialects.devicelog.spark.tables import ENTRIES, EQUIVOCATIONS
+from strandline.dialects.devicelog.spark.tables import ENTRIES
 
 
 class DeviceLogs(EntryAdmission, Prunes):

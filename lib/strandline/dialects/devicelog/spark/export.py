@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.devicelog import kernels
+from strandline.dialects.devicelog.spark.entries import follows, is_erased
 from strandline.dialects.devicelog.spark.tables import ENTRIES
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
@@ -19,8 +20,8 @@ from strandline.kernels.packing import FILE_SCHEMA
 def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return the entries of groups by (lamport, id); those whose body was erased are left out and counted."""
     every = only_namespaces(lake.read(ENTRIES), namespaces, lake.buckets)
-    erased = jobs.row(every.agg(F.count_if(_is_erased()).alias("erased")))["erased"]
-    entries = every.where(~_is_erased())
+    erased = jobs.row(every.agg(F.count_if(is_erased()).alias("erased")))["erased"]
+    entries = every.where(~is_erased())
     order = ("namespace", "lamport", "record_id")
     placed = entries.repartitionByRange(*order).sortWithinPartitions(*order)
     ids = entries.select("namespace", "record_id")
@@ -35,14 +36,9 @@ def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
     return _lines(rows[ENTRIES]).select(F.lit("lines").alias("format"), "content")
 
 
-def _is_erased() -> Column:
-    return F.col("body").isNull() & F.col("raw").isNull()
-
-
 def _heads(entries: DataFrame) -> DataFrame:
     """Keep the entries that no other one names in prev or deps.  Gives: namespace, record_id."""
-    follows = F.concat(F.array_compact(F.array("prev")), "deps")
-    named = entries.select("namespace", F.explode(follows).alias("record_id"))
+    named = entries.select("namespace", F.explode(follows()).alias("record_id"))
     return entries.select("namespace", "record_id").join(named, ["namespace", "record_id"], "left_anti")
 
 

@@ -8,12 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, PRUNED
 from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Tables
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
+from strandline.dialects.devicelog.spark.entries import is_erased
 from strandline.dialects.devicelog.spark.reduction import NewEntries
-from strandline.dialects.devicelog.spark.tables import EQUIVOCATIONS, PRUNED
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
 from strandline.frames.known import KEY, pruned_records
@@ -21,7 +22,7 @@ from strandline.frames.lift import map_batches
 from strandline.frames.states import as_equivocation
 from strandline.kernels.equivocations import FORK_SCHEMA
 
-PLACE: Final = ("namespace", "log", "seq")
+_PLACE: Final = ("namespace", "log", "seq")
 """A place in a log: an honest device writes one entry there."""
 
 
@@ -37,14 +38,14 @@ def forks(
             least ids was erased.
     """
     entries = entries if new_entries is None else new_entries.within(entries)
-    headers = entries.select(*PLACE, "bucket", "record_id", "prev", "profile")
+    headers = entries.select(*_PLACE, "bucket", "record_id", "prev", "profile")
     if new_entries is not None:
-        headers = headers.join(new_entries.changes.select(*PLACE).distinct(), list(PLACE), "left_semi")
-    kids = headers.groupBy(*PLACE, "bucket", _follows(is_weak=is_weak).alias("follows")).agg(
+        headers = headers.join(new_entries.changes.select(*_PLACE).distinct(), list(_PLACE), "left_semi")
+    kids = headers.groupBy(*_PLACE, "bucket", _follows(is_weak=is_weak).alias("follows")).agg(
         F.collect_list("record_id").alias("ids")
     )
     members = F.array_sort(F.flatten(F.collect_list("ids")))
-    found = kids.where(F.size("ids") > 1).groupBy(*PLACE, "bucket").agg(members.alias("ids"))
+    found = kids.where(F.size("ids") > 1).groupBy(*_PLACE, "bucket").agg(members.alias("ids"))
     cut = F.slice("ids", 1, MAX_MEMBERS)
     found = found.select(
         "namespace", "bucket", cut.alias("members"), F.size("ids").cast("bigint").alias("member_count")
@@ -54,8 +55,9 @@ def forks(
         F.explode(F.slice("members", 1, 2)).alias("record_id"),
         F.col("members")[0].alias("first"),
     )
-    is_whole = F.col("body").isNotNull() | F.col("raw").isNotNull()
-    stored = entries.where(is_whole).select(*kernels.STORED_COLUMNS).join(pairs, ["namespace", "record_id"])
+    stored = (
+        entries.where(~is_erased()).select(*kernels.STORED_COLUMNS).join(pairs, ["namespace", "record_id"])
+    )
     both = stored.groupBy("namespace", "first").agg(
         F.collect_list(F.struct(*kernels.STORED_COLUMNS)).alias("pair")
     )

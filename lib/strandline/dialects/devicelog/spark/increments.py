@@ -10,6 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.devicelog.kernels import increments
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
@@ -19,7 +20,6 @@ from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 
 GROUP: Final = ("namespace", "bucket")
-STATES: Final = "namespace_state"
 _FEW_GROUPS: Final = 10_000
 """The number of groups that can be broadcast to every task: a megabyte."""
 

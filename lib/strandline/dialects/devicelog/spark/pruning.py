@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import cast
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import PRUNED, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import Erasing, PrunePlan, PruneScope, ReducedTables
-from strandline.dialects.devicelog.info import INFO
+from strandline.dialects.devicelog.info import FORK_POLICY, INFO
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import CARRY, reducer_version
-from strandline.dialects.devicelog.spark.reduction import POLICY, TABLES, headers
-from strandline.dialects.devicelog.spark.tables import ENTRIES, PRUNED, VIEW
+from strandline.dialects.devicelog.spark.reduction import TABLES, headers
+from strandline.dialects.devicelog.spark.tables import ENTRIES, VIEW
 from strandline.dialects.devicelog.types import ForkPolicy
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION, boundary
-
-_STATES: Final = "namespace_state"
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
@@ -29,7 +28,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     rows = _reduced(entries, jobs, scope)
     pruned = pruned_records(tables.read(PRUNED), INFO.kinds, "erase")
     whole = entries.join(pruned.select(*KEY), list(KEY), "left_anti")
-    states = rows[_STATES].join(entries.select("namespace", "bucket").distinct(), "namespace")
+    states = rows[STATES].join(entries.select("namespace", "bucket").distinct(), "namespace")
     members = _members(whole, rows[VIEW], scope.erasing or Erasing(), scope.skip_window)
     return PrunePlan(
         jobs.persist(members, "what keeps bodies"),
@@ -57,7 +56,7 @@ def reduce_rest(plan: PrunePlan, gone: DataFrame, jobs: Jobs, scope: PruneScope)
 
 def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, DataFrame]:
     """Return the rows of the reduced tables by table, and the states."""
-    policy = cast("ForkPolicy", scope.reduction.lake_options[POLICY])
+    policy = cast("ForkPolicy", scope.reduction.lake_options[FORK_POLICY])
     grouped = headers(entries).repartition("namespace").sortWithinPartitions("namespace")
     found = jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
 
@@ -65,7 +64,7 @@ def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, Dat
         return found.where(F.col("part") == name).select("namespace", f"{name}.*")
 
     states = part("state").withColumn("reducer_version", F.lit(reducer_version(policy)))
-    return {table: part(name) for name, table in TABLES.items()} | {_STATES: states}
+    return {table: part(name) for name, table in TABLES.items()} | {STATES: states}
 
 
 def _members(entries: DataFrame, view: DataFrame, erasing: Erasing, skip_window: int) -> DataFrame:

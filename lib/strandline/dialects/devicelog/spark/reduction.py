@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialects.devicelog.info import FORK_POLICY
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT
 from strandline.dialects.devicelog.kernels.reduction import LOST, reduced_or_lost
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
@@ -23,7 +25,6 @@ from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
 
-POLICY: Final = "fork-policy"
 TABLES: Final = {"view": VIEW, "screw": SCREWS, "tip": TIPS, "member": MEMBERS}
 """The reduced tables, by the part of a reduced row that is a row of theirs."""
 
@@ -54,7 +55,7 @@ def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> New
 
 def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the groups of new entries from their stored states, or whole; all groups without `new_entries`."""
-    policy = cast("ForkPolicy", scope.lake_options[POLICY])
+    policy = cast("ForkPolicy", scope.lake_options[FORK_POLICY])
     version = reducer_version(policy)
     every = headers(tables.read_version(ENTRIES, scope.version))
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}
@@ -105,7 +106,7 @@ def _refused(found: DataFrame, jobs: Jobs) -> tuple[Refusal, ...]:
 
 def _are_few(tables: Tables) -> bool:
     """Return whether all groups have so few entries that looking at these costs less than at their stored rows."""
-    states = tables.few_rows(increments.STATES)
+    states = tables.few_rows(STATES)
     if states is None:
         return False
     of_groups = states.filter(pc.equal(states.column("dialect"), DIALECT))

@@ -11,7 +11,7 @@ from strandline.dialects.devicelog import kernels
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
-PLACE: Final = ("namespace", "profile")
+_PLACE: Final = ("namespace", "profile")
 """An entry names entries of its namespace and profile only."""
 _COLUMNS: Final = ("record_id", "log", "seq", "lamport")
 
@@ -25,10 +25,10 @@ def judged_alone(candidates: DataFrame, accepted: DataFrame, *, are_granted: boo
     Rows:   one per distinct candidate.
     """
     every = candidates.dropDuplicates(list(KEY))
-    here = every.select(*PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(False))
-    there = accepted.select(*PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(True))
-    named = every.select(*PLACE, F.col("record_id").alias("by"), F.explode("named").alias("record_id"))
-    found = named.join(here.unionByName(there), [*PLACE, "record_id"])
+    here = every.select(*_PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(False))
+    there = accepted.select(*_PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(True))
+    named = every.select(*_PLACE, F.col("record_id").alias("by"), F.explode("named").alias("record_id"))
+    found = named.join(here.unionByName(there), [*_PLACE, "record_id"])
     member = F.struct(F.col("record_id").alias("id"), *kernels.NAMED_ENTRY[1:])
     of_each = found.groupBy("namespace", F.col("by").alias("record_id")).agg(
         F.collect_list(member).alias("found")
@@ -49,7 +49,7 @@ def judged_in_order(alone: DataFrame) -> DataFrame:
     Reads:  `kernels.LOCAL_SCHEMA`.  Gives: `kernels.VERDICT_SCHEMA`.
     Rows:   one per row. One pass per namespace, only over the candidates.
     """
-    in_order = alone.repartition(*PLACE).sortWithinPartitions(*PLACE)
+    in_order = alone.repartition(*_PLACE).sortWithinPartitions(*_PLACE)
     return map_batches(in_order, kernels.judged_in_order, kernels.VERDICT_SCHEMA)
 
 

@@ -5,6 +5,5 @@ from typing import Final
 from strandline.dialects.devicelog.info import INFO
 
 ENTRIES: Final = INFO.record_table
-PRUNED: Final = "pruned_record"
 REDUCED: Final = INFO.reduced_tables
-VIEW, SCREWS, TIPS, MEMBERS, EQUIVOCATIONS = REDUCED
+VIEW, SCREWS, TIPS, MEMBERS, _ = REDUCED

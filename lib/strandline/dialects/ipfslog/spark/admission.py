@@ -25,7 +25,7 @@ from strandline.dialects.ipfslog.spark.tables import ENTRIES, IDENTITIES, MANIFE
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE
 from strandline.frames.blocks import is_block
 from strandline.frames.buckets import bucket_of
-from strandline.frames.verdicts import VERDICT, is_fault, waits_for
+from strandline.frames.verdicts import VERDICT, is_internal_error, waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 
@@ -67,9 +67,9 @@ class LogAdmission(RecordDialect):
         """Decide each block, with the checks of its identity."""
         concluded = identities.concluded(judged, gathered.known)
         identity = F.concat(F.lit(identities.WAITS), F.lower(F.hex("identity_digest")))
-        missing = (F.col("outcome") == "deferred") & ~is_fault()
+        missing = (F.col("outcome") == "deferred") & ~is_internal_error()
         is_refuted = F.col("outcome") == "refuted"
-        awaited = F.when(missing, identity).when(is_fault(), F.lit(NEXT_RULES))
+        awaited = F.when(missing, identity).when(is_internal_error(), F.lit(NEXT_RULES))
         found = concluded.withColumns(
             {
                 "waits_for": waits_for(awaited),

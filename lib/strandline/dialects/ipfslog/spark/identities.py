@@ -13,7 +13,7 @@ from strandline.dialect_api.stages import Gathered
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark.tables import IDENTITIES
 from strandline.frames.lift import map_batches
-from strandline.frames.verdicts import is_fault
+from strandline.frames.verdicts import is_internal_error
 
 WAITS: Final = "identity:"
 """The prefix of an identity's name in `waits_for`."""
@@ -125,7 +125,7 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
     outcome = (
         F.when(F.col("kind").isin("foreign", "stray"), F.col("kind"))
         .when(F.col("kind") != "record", F.lit("accepted"))
-        .when(is_fault(), F.lit("deferred"))
+        .when(is_internal_error(), F.lit("deferred"))
         .when(is_invalid, F.lit("refuted"))
         .when(~_has_no_reason(), F.lit("rejected"))
         .when(F.col("identity_digest").isNull(), F.lit("accepted"))

@@ -8,6 +8,7 @@ from functools import reduce as fold
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.ipfslog import kernels
@@ -18,7 +19,7 @@ from strandline.dialects.ipfslog.spark.full_reduction import from_all
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
 from strandline.dialects.ipfslog.spark.reduction import check_pruned_logs, with_configuration
 from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
-from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, STATES, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION, boundary

@@ -10,18 +10,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.ipfslog.spark import forks, states
-from strandline.dialects.ipfslog.spark.tables import (
-    DOCUMENTS,
-    ENTRIES,
-    EQUIVOCATIONS,
-    HEADS,
-    SNAPSHOTS,
-    TAILS,
-    VIEW,
-)
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state

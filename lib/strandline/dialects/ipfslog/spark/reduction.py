@@ -7,6 +7,7 @@ from typing import Final
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import UsageError
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
@@ -23,7 +24,7 @@ from strandline.dialects.ipfslog.spark.reduced_rows import (
     without_lost,
 )
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries, retained_entries
-from strandline.dialects.ipfslog.spark.tables import MANIFESTS, REDUCED, STATES, VIEW
+from strandline.dialects.ipfslog.spark.tables import MANIFESTS, REDUCED, VIEW
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
 from strandline.frames.listed import is_listed
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark import dag, logs
-from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, SNAPSHOTS
+from strandline.dialects.ipfslog.spark.tables import ENTRIES
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.known import KEY

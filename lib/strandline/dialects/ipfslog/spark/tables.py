@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
+
 ENTRIES: Final = "ipfs_log_entry"
 IDENTITIES: Final = "ipfs_log_identity"
 MANIFESTS: Final = "ipfs_log_manifest"
@@ -9,8 +11,4 @@ HEADS: Final = "ipfs_log_head"
 TAILS: Final = "ipfs_log_tail"
 VIEW: Final = "ipfs_log_view"
 DOCUMENTS: Final = "ipfs_log_document"
-EQUIVOCATIONS: Final = "equivocation"
-STATES: Final = "namespace_state"
-PRUNED: Final = "pruned_record"
-SNAPSHOTS: Final = "snapshot"
 REDUCED: Final = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)

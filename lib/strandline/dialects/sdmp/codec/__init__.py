@@ -36,11 +36,10 @@ from strandline.dialects.sdmp.codec.requests import (
     render_requests,
 )
 from strandline.dialects.sdmp.codec.rules import NO_RULES, rules_of
-from strandline.dialects.sdmp.codec.source import ASCII_SPACE, first_line_malformed, form_of, parse_source
+from strandline.dialects.sdmp.codec.source import first_line_malformed, form_of, parse_source
 from strandline.dialects.sdmp.types import line_hash, record_id
 
 __all__ = [
-    "ASCII_SPACE",
     "CANONICAL_ENDS",
     "FORMS",
     "ID_CHARS",

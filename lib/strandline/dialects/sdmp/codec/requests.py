@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any, BinaryIO, Final, TypeAlias
 
+from strandline.core.encoding.lines import ASCII_SPACE
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused, strict_json
 from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec.frames import MAX_FRAME_BYTES, MAX_FRAME_NESTING, json_type
-from strandline.dialects.sdmp.codec.source import ASCII_SPACE
 from strandline.dialects.sdmp.types import JournalRequest, MalformedRequest, ResourceRequest
 
 Request: TypeAlias = JournalRequest | ResourceRequest

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from strandline.core.encoding.lines import lines_of
+from strandline.core.encoding.lines import ASCII_SPACE, lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.core.verdict import Evidence, Finding, evidence_of, shown
 from strandline.dialects.sdmp.codec.frames import MAX_FRAME_BYTES, parse_frame, truncated
@@ -19,8 +19,6 @@ from strandline.dialects.sdmp.codec.lines import (
 from strandline.dialects.sdmp.types import Announcement, Frame, SourceContent, Unreadable
 
 SourceForm: TypeAlias = Literal["text", "frames"]
-
-ASCII_SPACE: Final = b" \t\n\r\x0b\x0c"
 
 
 def form_of(head: bytes) -> SourceForm | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from strandline.core.encoding.lines import ASCII_SPACE
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.kernels.texts import NO_CHUNKS, ChunkRules, is_strict, read_text
@@ -17,7 +18,7 @@ from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.guard import INTERNAL_ERROR, guarded
 from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine
-from strandline.kernels.opened import WHITE_SPACE, Content, split_lines
+from strandline.kernels.opened import Content, split_lines
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
 
@@ -96,7 +97,7 @@ def add_frame(
     """
     keep = rules.keep
     raw = line.kept.raw
-    if not line.over_limit and not raw.strip(WHITE_SPACE):
+    if not line.over_limit and not raw.strip(ASCII_SPACE):
         return None
     opened = codec.frame_too_large(line.kept.length) if line.over_limit else _open_frame(raw)
     if isinstance(opened, Announcement):

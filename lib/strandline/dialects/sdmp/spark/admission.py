@@ -11,14 +11,16 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import elements, few_totals, findings, heads
+from strandline.dialects.sdmp.spark import elements, few_totals, findings
 from strandline.dialects.sdmp.spark.batch import Batch, read_batch
 from strandline.dialects.sdmp.spark.chunks import is_whole_chunk, last_lines
 from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
-from strandline.dialects.sdmp.spark.inserts import buckets_of, inserts
+from strandline.dialects.sdmp.spark.inserts import inserts, sorted_buckets
+from strandline.dialects.sdmp.spark.line_columns import namespace, number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
@@ -35,7 +37,7 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
     found = (
         _head_totals(batch, jobs) if batch.few is None else few_totals.head_totals(batch.few, tables.buckets)
     )
-    buckets = buckets_of(found)
+    buckets = sorted_buckets(found)
     deferred = found["deferred"] or 0
     limited = _over_limit(batch, tables, jobs, request) if deferred else None
     limited_count = 0 if limited is None else jobs.row(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
@@ -132,7 +134,7 @@ def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest)
     limit = request.deferred_per_namespace
     if batch.few is not None and few_totals.within_room(batch.few, limit):
         return None
-    waiting = deferred(tables.read("quarantine"), DIALECT)
+    waiting = deferred(tables.read(QUARANTINE), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
     arrivals = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("arrivals"))
     full = jobs.checkpoint(without_room(arrivals, waiting, limit), "limit of waiting records")
@@ -159,11 +161,11 @@ def _findings(
 
 def _claims(facts: DataFrame) -> DataFrame:
     """Return what each element with the form of a line names (its hash) and follows (its number), accepted or not."""
-    follows = F.array(heads.number_of(F.col("raw"), F.col("node")))
+    follows = F.array(number_of(F.col("raw"), F.col("node")))
     is_first = F.length("raw") == F.length("node")
     return facts.where(F.col("hash").isNotNull()).select(
         "file_no",
-        heads.namespace().alias("namespace"),
+        namespace().alias("namespace"),
         F.unhex(F.sha2("raw", 256)).alias("record_id"),
         F.col("hash").alias("name"),
         F.when(is_first, F.array().cast("array<string>")).otherwise(follows).alias("follows"),

@@ -8,7 +8,7 @@ from strandline.dialect_api.archive import Archive
 from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import export, journal_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES
 from strandline.frames.namespaces import only_namespaces
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
@@ -27,10 +28,11 @@ from strandline.dialects.sdmp.spark import (
 from strandline.dialects.sdmp.spark.chunks import Chunks
 from strandline.dialects.sdmp.spark.few_segments import FewSegments
 from strandline.dialects.sdmp.spark.known_segments import with_known
-from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_buckets, node_rows
-from strandline.dialects.sdmp.spark.positions import LINES, resolved
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets, node_rows
+from strandline.dialects.sdmp.spark.positions import resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS
+from strandline.dialects.sdmp.spark.tables import LINES, as_rows
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import is_listed
@@ -241,7 +243,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     After a run that was killed or raced by another one, those of all namespaces: it may have let in what they wait for.
     Rows of local nodes stay deferred unless the node is restored: they would fail check 9.
     """
-    rows = deferred(tables.read("quarantine"), DIALECT).where(F.col("namespace").isNotNull())
+    rows = deferred(tables.read(QUARANTINE), DIALECT).where(F.col("namespace").isNotNull())
     if not jobs.has_rows(rows):
         return None
     names = local_nodes(request.options).not_restored

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark.heads import number_of
+from strandline.dialects.sdmp.spark.line_columns import number_of
 
 
 def parts(tallied: DataFrame) -> DataFrame:

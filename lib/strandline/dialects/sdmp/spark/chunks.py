@@ -15,7 +15,7 @@ from strandline.dialects.sdmp.spark.elements import (
     IRREGULAR,
     with_line_facts,
 )
-from strandline.dialects.sdmp.spark.heads import namespace
+from strandline.dialects.sdmp.spark.line_columns import namespace
 from strandline.frames.buckets import bucket_of
 from strandline.frames.layout import in_order
 from strandline.frames.lift import map_batches

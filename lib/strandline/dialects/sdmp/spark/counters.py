@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import is_candidate
-from strandline.dialects.sdmp.spark.heads import namespace, number_of
+from strandline.dialects.sdmp.spark.line_columns import namespace, number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.frames.blocks import REPLAY_FILE_NO
 from strandline.frames.buckets import in_buckets
 
@@ -21,8 +22,8 @@ def since_mismatches(
 
     Stored tips decide most frames; only for the rest are `lines` (the elements with their facts) looked up.
     """
-    stored = tables.read("node_journal_line").where(in_buckets(buckets))
-    journals = tables.read("node_journal").where(in_buckets(buckets))
+    stored = tables.read(LINES).where(in_buckets(buckets))
+    journals = tables.read(JOURNALS).where(in_buckets(buckets))
     starts = heads.where(
         is_delivered() & (F.col("head") == 0) & F.col("since").isNotNull() & F.col("n").isNotNull()
     ).select("head_id", "namespace", "node", "number", "since", "n")
@@ -85,7 +86,7 @@ def shorter_journals(
     ends = text.groupBy("file_no").agg(last).select("file_no", "last.*").where("head_n IS NOT NULL")
     ends = ends.withColumn("next_n", F.col("head_n") + F.col("lines"))
     later = (
-        tables.read("node_journal_line")
+        tables.read(LINES)
         .where(in_buckets(buckets) & (F.col("n") > low_end))
         .select("namespace", F.col("n").alias("next_n"), "line_number")
     )

@@ -7,6 +7,7 @@ from typing import BinaryIO, ClassVar
 
 from pyspark.sql import DataFrame
 
+from strandline.core.encoding.lines import ASCII_SPACE
 from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.archive import Archive, ArchivedJournal, Archives
 from strandline.dialect_api.demo import Demo
@@ -58,7 +59,7 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         form = codec.form_of(head)
         if form == "frames":
             last = file.tail().rpartition(b"\n")[2]
-            cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Unreadable)
+            cut = bool(last.strip(ASCII_SPACE)) and isinstance(codec.parse_frame(last), Unreadable)
             return None if cut else SplitFormat("frames", None)
         if form == "text" and b"\n" in head:
             first = head.partition(b"\n")[0]

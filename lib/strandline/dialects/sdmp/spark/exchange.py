@@ -11,9 +11,10 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.codec import REQUEST_LIMIT
 from strandline.dialects.sdmp.spark import journal_rows
-from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, only_nodes
+from strandline.dialects.sdmp.spark.line_columns import node
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, only_nodes
 from strandline.dialects.sdmp.spark.peers import off_trunk
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES, PEER_STATUSES, WANTED, as_rows
 from strandline.frames.lift import map_batches
 
 _MAX_REFUSED_NAMES = 20
@@ -25,9 +26,7 @@ def requests(options: object, tables: Tables) -> DataFrame:
     Gives:  line, in the order of `_request_lines`.
     """
     nodes = tuple(local_nodes(options).nodes)
-    statuses, wanted = (
-        only_nodes(nodes, tables, tables.read(name)) for name in ("peer_status", "wanted_resource")
-    )
+    statuses, wanted = (only_nodes(nodes, tables, tables.read(name)) for name in (PEER_STATUSES, WANTED))
     return _request_lines(statuses, wanted)
 
 
@@ -109,14 +108,13 @@ def _request_lines(statuses: DataFrame, wanted: DataFrame) -> DataFrame:
         "resource_id",
         F.lit("").alias("since"),
     )
-    node = F.substring_index("namespace", ":", -1)
     since = _object(since=F.col("since"), limit=REQUEST_LIMIT)
     pair = _object(author=F.col("author_fp"), resource=F.col("resource_id"))
     ordered = of_journals.unionByName(of_resources).orderBy(
         "namespace", "to", "is_resource", "author_fp", "resource_id"
     )
     request = F.when(F.col("is_resource"), pair).otherwise(since)
-    head = F.concat(F.lit('{"node":"'), node, F.lit('","to":"'), F.col("to"), F.lit('","request":'))
+    head = F.concat(F.lit('{"node":"'), node(), F.lit('","to":"'), F.col("to"), F.lit('","request":'))
     return ordered.select(F.concat(head, request, F.lit("}")).alias("line"))
 
 

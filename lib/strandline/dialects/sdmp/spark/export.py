@@ -12,7 +12,8 @@ from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.line_columns import node
+from strandline.dialects.sdmp.spark.tables import LINES
 from strandline.dialects.sdmp.spark.to_files import frame_text
 from strandline.frames.lift import map_batches
 from strandline.frames.listed import is_listed
@@ -116,9 +117,8 @@ def _frames(paged: DataFrame, lines: DataFrame) -> DataFrame:
     before = lines.select(
         "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("number_before")
     )
-    node = F.substring_index("namespace", ":", -1)
-    since = F.coalesce("number_before", node)
-    frame = F.concat(frame_text(node, since, F.col("entries")), F.lit("\n"))
+    since = F.coalesce("number_before", node())
+    frame = F.concat(frame_text(node(), since, F.col("entries")), F.lit("\n"))
     return paged.join(before, ["namespace", "number"], "left").select(
         *ORDER, frame.cast("binary").alias("content"), "records"
     )

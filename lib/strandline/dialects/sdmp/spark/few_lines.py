@@ -9,16 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
-from strandline.dialects.sdmp.spark.local_nodes import as_rows
-from strandline.dialects.sdmp.spark.named import of_few, of_journals
-from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES, as_rows, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED
+from strandline.frames.namespaces import only_namespaces
 from strandline.frames.states import as_namespace_state
 
 FEW_LINES: Final = 20_000
@@ -54,12 +54,14 @@ def _lines(names: Sequence[str] | None, tables: Tables, jobs: Jobs, scope: Reduc
         return lines if lines.num_rows <= FEW_LINES else None
     if names is None or len(names) > MOST_PUSHED:
         return None
-    counts = of_journals(tables.read(JOURNALS), names, tables).select("line_count")
+    counts = only_namespaces(tables.read(JOURNALS), names, tables.buckets).select("line_count")
     stored = jobs.few(counts, MOST_PUSHED)
     if stored is None or sum(row["line_count"] for row in stored) > FEW_LINES:
         return None
     rows = jobs.few(
-        of_journals(tables.read_version(LINES, scope.version), names, tables).select(*kernels.LINE_COLUMNS),
+        only_namespaces(tables.read_version(LINES, scope.version), names, tables.buckets).select(
+            *kernels.LINE_COLUMNS
+        ),
         FEW_LINES,
     )
     return None if rows is None else pa.Table.from_pylist([row.asDict() for row in rows], schema=_LINE_SCHEMA)
@@ -77,9 +79,9 @@ _LINE_SCHEMA: Final = pa.schema(
 
 def _reduction(journals: pa.Table, forks: pa.Table, tables: Tables, scope: ReduceScope) -> Reduction:
     rows = as_rows(tables, journals)
-    reduced = {"node_journal": rows.drop("state_hash")}
+    reduced = {JOURNALS: rows.drop("state_hash")}
     if forks.num_rows:
-        reduced["equivocation"] = as_equivocation_rows(as_rows(tables, forks))
+        reduced[EQUIVOCATIONS] = as_equivocation_rows(as_rows(tables, forks))
     states = rows.select(
         "namespace", "bucket", F.col("line_count").alias("record_count"), "state_hash",
         F.lit(REDUCER_VERSION).alias("reducer_version"),

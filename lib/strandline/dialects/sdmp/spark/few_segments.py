@@ -10,16 +10,17 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
-from strandline.dialects.sdmp.spark import elements, heads
-from strandline.dialects.sdmp.spark.named import of_few, of_journals
-from strandline.dialects.sdmp.spark.positions import JOURNALS
+from strandline.dialects.sdmp.spark import elements, line_columns
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
+from strandline.dialects.sdmp.spark.tables import JOURNALS, of_few
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED, is_listed
+from strandline.frames.namespaces import only_namespaces
 from strandline.frames.quarantine import deferred
 
 _MOST_LEAVES: Final = 1_000
@@ -93,7 +94,7 @@ def place(facts: DataFrame, tables: Tables, jobs: Jobs, *, has_journals: bool) -
 
 
 def _spans(facts: DataFrame, jobs: Jobs) -> list[Row] | None:
-    first = F.struct("node", "since", heads.number_or_null().alias("number"))
+    first = F.struct("node", "since", line_columns.number_or_null().alias("number"))
     ends = (F.min_by(first, F.col("idx")).alias("first"), F.max_by("hash", "idx").alias("last_hash"))
     return jobs.few(elements.tally(facts, *ends), FEW_SEGMENTS)
 
@@ -114,7 +115,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
 
     After a run that was killed or raced by another one, those of all journals.
     """
-    few = tables.few_rows("quarantine")
+    few = tables.few_rows(QUARANTINE)
     if few is not None:
         waits = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
         waiting = few.filter(waits)
@@ -123,8 +124,8 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
         )
     if len(names) > MOST_PUSHED:
         return True
-    rows = deferred(tables.read("quarantine"), DIALECT)
-    return jobs.has_rows(of_journals(rows, names, tables)) or (
+    rows = deferred(tables.read(QUARANTINE), DIALECT)
+    return jobs.has_rows(only_namespaces(rows, names, tables.buckets)) or (
         tables.has_partial_run(INFO.ingest_tables) and jobs.has_rows(rows)
     )
 
@@ -140,7 +141,8 @@ def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Map
         return None
     leaves = F.when(F.size("leaves") <= _MOST_LEAVES, F.col("leaves")).alias("leaves")
     found = jobs.few(
-        of_journals(tables.read(JOURNALS), names, tables).select(*columns[:-1], leaves), MOST_PUSHED
+        only_namespaces(tables.read(JOURNALS), names, tables.buckets).select(*columns[:-1], leaves),
+        MOST_PUSHED,
     )
     if found is None or any(row["leaves"] is None for row in found):
         return None
@@ -173,7 +175,7 @@ def _parents(wanted: set[LineKey], facts: DataFrame, jobs: Jobs) -> dict[LineKey
         return {}
     hashes = sorted({line for _, line in wanted})
     named = facts.where(elements.is_candidate() & is_listed("hash", hashes))
-    key = (heads.namespace().alias("namespace"), "hash", heads.number_or_null().alias("number"))
+    key = (line_columns.namespace().alias("namespace"), "hash", line_columns.number_or_null().alias("number"))
     rows = jobs.few(named.select(*key, "file_no", "part", "frame", "idx", "head"), FEW_SEGMENTS)
     if rows is None:
         return None

@@ -8,7 +8,7 @@ from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate, is_refused
-from strandline.dialects.sdmp.spark.heads import namespace, number_of
+from strandline.dialects.sdmp.spark.line_columns import namespace, number_of
 from strandline.frames.findings import with_source
 from strandline.frames.lift import map_batches
 from strandline.frames.provenance import of_files

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES
 from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import MOST_PUSHED, is_listed
 
@@ -174,7 +175,7 @@ def _new_forks(
 
 def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
     """Count the forks that are not stored yet; fork_n is the least n of all forks with a new line."""
-    known = tables.read("equivocation").where((F.col("kind") == "SDMP_FORK") & in_buckets(buckets))
+    known = tables.read(EQUIVOCATIONS).where((F.col("kind") == "SDMP_FORK") & in_buckets(buckets))
     known = known.select("namespace", "position", F.lit(True).alias("is_known"))
     return (
         forks.join(known, ["namespace", "position"], "left")

@@ -16,7 +16,7 @@ from strandline.dialects.sdmp.spark import elements, records, resources
 from strandline.dialects.sdmp.spark.batch import Batch
 from strandline.dialects.sdmp.spark.chunks import is_whole_chunk
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES, RESOURCES
 from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_record_source
@@ -106,13 +106,13 @@ def _resource_insert(
         )
     if not found:
         return None
-    newest = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
+    newest = tables.read(RESOURCES).agg(F.max("ingest_no").alias("last"))
     ingest_no = 1 + (jobs.row(newest)["last"] or 0)
     rows = resources.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
     rows = jobs.checkpoint(rows, "resources of local nodes")
-    buckets = buckets_of(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
+    buckets = sorted_buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
     derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
-    return TableInsert("node_resource", rows, buckets, derived_keys=derived_keys) if buckets else None
+    return TableInsert(RESOURCES, rows, buckets, derived_keys=derived_keys) if buckets else None
 
 
 def _presorted(found: Totals) -> bool:
@@ -136,6 +136,6 @@ def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...])
     return implied if jobs.has_rows(implied) else None
 
 
-def buckets_of(row: Totals | Row) -> tuple[int, ...]:
+def sorted_buckets(row: Totals | Row) -> tuple[int, ...]:
     """Return the buckets that `collect_set` found, sorted."""
     return tuple(sorted(row["buckets"]))

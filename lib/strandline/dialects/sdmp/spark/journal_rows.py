@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp.reduce import MAX_MEMBERS
+from strandline.dialects.sdmp.spark.line_columns import node
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.states import as_equivocation as shaped
 
@@ -17,7 +18,7 @@ from strandline.frames.states import as_equivocation as shaped
 def exact_line() -> Column:
     """Return the bytes of a line as text: the fingerprint, or number, author and resource joined."""
     linked = F.concat("line_number", F.lit("@"), "author_fp", F.lit("/"), "resource_id")
-    return F.when(F.col("n") == 1, F.substring_index("namespace", ":", -1)).otherwise(linked)
+    return F.when(F.col("n") == 1, node()).otherwise(linked)
 
 
 def counted(lines: DataFrame) -> DataFrame:
@@ -155,7 +156,7 @@ def as_equivocation(found: DataFrame) -> DataFrame:
 
     Reads:  `forks`.  Gives: the columns of `equivocation`.  Rows: one per row.
     """
-    key = F.substring_index("namespace", ":", -1)
+    key = node()
     zero = F.lit(b"\x00")
     name = F.concat(
         F.lit(b"strandline/equivocation/1"), zero, F.col("namespace").cast("binary"), zero, F.lit(b"SDMP_FORK"), zero,

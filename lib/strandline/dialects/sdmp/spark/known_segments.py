@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark.elements import SEGMENT
-from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.frames.buckets import in_buckets
 
 

@@ -13,6 +13,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.ports import Tables
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.codec import named_local_nodes, parse_nodes
+from strandline.dialects.sdmp.spark.tables import as_rows
 from strandline.dialects.sdmp.types import LocalNode
 from strandline.frames.buckets import in_buckets
 
@@ -67,8 +68,3 @@ def only_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFra
     nodes = tuple(nodes)
     named = F.broadcast(node_rows(tables, nodes).select("namespace"))
     return rows.where(in_buckets(node_buckets(tables, nodes))).join(named, "namespace", "left_semi")
-
-
-def as_rows(tables: Tables, values: pa.Table) -> DataFrame:
-    """Return a small Arrow table as a DataFrame of the lake's session."""
-    return tables.read("node_resource").sparkSession.createDataFrame(values)

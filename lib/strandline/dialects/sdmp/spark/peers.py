@@ -11,14 +11,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.core.ids import bucket_of, namespace
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.spark.heads import line_hash
-from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_rows, only_nodes
-from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.dialects.sdmp.spark.line_columns import line_hash
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.resources import PAIR
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES, PEER_STATUSES, RESOURCES, WANTED, as_rows
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_groups
 from strandline.frames.quarantine import deferred
@@ -80,17 +81,17 @@ def peers(options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[
     journals = only_nodes(every_peer, tables, tables.read(JOURNALS))
     lines = tables.read_version(LINES, version)
     waiting = (
-        only_nodes(every_peer, tables, deferred(tables.read("quarantine"), DIALECT))
+        only_nodes(every_peer, tables, deferred(tables.read(QUARANTINE), DIALECT))
         .groupBy("namespace").agg(F.count(F.lit(1)).alias("deferred_lines"))
     )  # fmt: skip
     named = jobs.persist(named_by_peers(local, nodes, tables, version), "named pairs")
     recorded = only_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
     off_trunk_lines = off_trunk(journals, only_nodes(every_peer, tables, lines))
-    resources = only_nodes(nodes, tables, tables.read("node_resource"))
+    resources = only_nodes(nodes, tables, tables.read(RESOURCES))
     missing = _missing(named, recorded, off_trunk_lines)
     statuses = _as_peer_status(_links(local, nodes, tables), journals, missing, waiting)
     wanted = _as_wanted_resource(named, recorded, resources, node_rows(tables, nodes))
-    return {"peer_status": statuses, "wanted_resource": wanted}
+    return {PEER_STATUSES: statuses, WANTED: wanted}
 
 
 def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:

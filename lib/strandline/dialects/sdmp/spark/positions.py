@@ -8,10 +8,8 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark import heads
 from strandline.dialects.sdmp.spark.chunks import Chunks
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.frames.buckets import in_buckets
-
-LINES = "node_journal_line"
-JOURNALS = "node_journal"
 
 
 def resolved(

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
-from strandline.dialects.sdmp.spark.heads import is_long_form, line_hash, number_of
+from strandline.dialects.sdmp.spark.line_columns import is_long_form, line_hash, number_of
 
 _DELIVERY = ("file_no", "part", "frame", "idx")
 """The order of deliveries in a run: the least is the first."""
@@ -18,7 +18,7 @@ def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFr
 
     Reads:  the elements with their facts; heads with n, namespace, bucket, source, overlaps; `overlapping`: some head
             overlaps.
-    Gives:  DELIVERY, namespace, bucket, node, n, hash, raw, source.
+    Gives:  _DELIVERY, namespace, bucket, node, n, hash, raw, source.
     Rows:   one per (namespace, line): the first of several deliveries. Only overlapping segments are shuffled for
             this.
     """

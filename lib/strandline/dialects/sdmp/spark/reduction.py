@@ -10,6 +10,7 @@ import functools
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
@@ -19,7 +20,7 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.few_lines import from_few
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, from_all
 from strandline.dialects.sdmp.spark.incremental_reduction import from_state
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.states import as_namespace_state
@@ -57,8 +58,8 @@ def _of_changes(
         journal_rows.counted(new_lines).withColumnRenamed("line_count", "new_lines"), "touched journals"
     )
     buckets = tuple(sorted(jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
-    old = tables.read("node_journal")
-    states = tables.read("namespace_state").where(F.col("dialect") == DIALECT)
+    old = tables.read(JOURNALS)
+    states = tables.read(STATES).where(F.col("dialect") == DIALECT)
     if not with_stale:
         old, states = (
             rows.where(in_buckets(buckets)).join(touched, ["namespace", "bucket"], "left_semi")
@@ -95,9 +96,9 @@ def _reduction(parts: list[ReducedRows], jobs: Jobs, scope: ReduceScope) -> Redu
     shaped = [journal_rows.as_node_journal(part.journals) for part in parts]
     journals = jobs.checkpoint(functools.reduce(DataFrame.unionByName, shaped), "journals")
     forks = [journal_rows.as_equivocation(part.forks) for part in parts if part.forks is not None]
-    tables = {"node_journal": journals}
+    tables = {JOURNALS: journals}
     if forks:
-        tables["equivocation"] = functools.reduce(DataFrame.unionByName, forks)
+        tables[EQUIVOCATIONS] = functools.reduce(DataFrame.unionByName, forks)
     states = journals.select(
         "namespace", "bucket", F.col("line_count").alias("record_count"), journal_rows.state_hash().alias("state_hash"),
         F.lit(REDUCER_VERSION).alias("reducer_version"),

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import ELEMENT_COLUMNS
+from strandline.dialects.sdmp.spark.line_columns import node
 from strandline.frames.blocks import id_bits, replay_numbered
 from strandline.frames.lift import map_batches
 from strandline.frames.provenance import record_source
@@ -43,7 +44,7 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
         F.lit(None).cast("binary").alias("raw_sha256"),
         text.alias("damage"),
         text.alias("evidence"),
-        F.substring_index("namespace", ":", -1).alias("node"),
+        node().alias("node"),
         F.get_json_object("evidence", "$.PREDECESSOR_UNKNOWN.since").alias("since"),
         text.alias("claim"),
     )
@@ -113,7 +114,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
         F.lit(0).cast("bigint").alias("offset"),
         "raw_bytes",
         "raw",
-        F.substring_index("namespace", ":", -1).alias("node"),
+        node().alias("node"),
         F.get_json_object("evidence", "$.LINE_NUMBER_MISMATCH.expected").alias("claim"),
         "evidence",
     )
@@ -124,7 +125,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
     )  # fmt: skip
     others = keyed.where(~is_line | F.col("stays")).select(
         "file_no", F.when(F.col("stays"), id_bits(16)).alias("stays_as"), "raw",
-        F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":", -1).alias("node"),
+        F.array_join("reasons", ",").alias("reasons"), node().alias("node"),
         "evidence",
     )  # fmt: skip
     fields = piece_schema(kernels.ELEMENT_FIELDS)

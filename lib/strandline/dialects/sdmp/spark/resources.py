@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark.heads import namespace
+from strandline.dialects.sdmp.spark.line_columns import namespace
 from strandline.frames.buckets import bucket_of
 
 _PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark.named import of_few, of_journals
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.tables import LINES, of_few
 from strandline.frames.listed import MOST_PUSHED, is_listed
+from strandline.frames.namespaces import only_namespaces
 
 FEW_SEGMENTS: Final = 2_000
 """Segments of a run, and rows of a table that are about them: up to so many are placed in the driver."""
@@ -69,7 +69,7 @@ class StoredLines:
             return list(zip(*(self._few[name].to_pylist() for name in columns), strict=True))
         if asked > MOST_PUSHED or len(self._names) > MOST_PUSHED:
             return None
-        named = of_journals(self._tables.read(LINES), self._names, self._tables)
+        named = only_namespaces(self._tables.read(LINES), self._names, self._tables.buckets)
         rows = self._jobs.few(named.where(which).select(*columns), FEW_SEGMENTS)
         return None if rows is None else [tuple(row) for row in rows]
 

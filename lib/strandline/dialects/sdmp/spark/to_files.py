@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, OtherLakeSnapshot
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.line_columns import node
+from strandline.dialects.sdmp.spark.tables import LINES
 from strandline.frames.lift import map_batches
 
 SPAN_LINES = 50_000
@@ -68,9 +69,8 @@ def _frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
     Gives:  format (null: the content shows it), content (BINARY).
     Rows:   one per chain. `since` of a chain that starts with line 1 or 2 is the fingerprint.
     """
-    node = F.substring_index("namespace", ":", -1)
     followed = chained.join(before, ["namespace", "number"], "left")
-    frame = frame_text(node, F.coalesce("since", node), F.col("entries"))
+    frame = frame_text(node(), F.coalesce("since", node()), F.col("entries"))
     return followed.select(F.lit(None).cast("string").alias("format"), frame.cast("binary").alias("content"))
 
 

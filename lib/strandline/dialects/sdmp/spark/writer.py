@@ -12,18 +12,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
+from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.journals import AuthorScope, NextCommit
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.peers import named_by_peers
-from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.dialects.sdmp.spark.resources import PAIR
+from strandline.dialects.sdmp.spark.tables import LINES, RESOURCES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_batches
-
-_RESOURCES = "node_resource"
 
 ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
 """The writing order: resources that a node holds, then pairs of peers. The former by run, seq (null last), frame,
@@ -48,7 +47,7 @@ def stopped(options: object, tables: Tables, jobs: Jobs, version: int) -> Mappin
     found = counted.where("lines > top_n").select("namespace", F.lit("OWN_JOURNAL_FORKED").alias("code"))
     stops = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
     quarantined = (
-        tables.read("quarantine").where((F.col("dialect") == DIALECT) & stops)
+        tables.read(QUARANTINE).where((F.col("dialect") == DIALECT) & stops)
         .join(F.broadcast(nodes), "namespace", "left_semi").select("namespace", "record_id")
     )  # fmt: skip
     if jobs.has_rows(quarantined):
@@ -76,7 +75,7 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         return None
     nodes = node_rows(tables, writers)
     lines = only_nodes(writers, tables, tables.read_version(LINES, scope.version))
-    resources = only_nodes(writers, tables, tables.read(_RESOURCES))
+    resources = only_nodes(writers, tables, tables.read(RESOURCES))
     found = [_pending(resources, lines)]
     with_peers = [node for node in writers if local.nodes[node].profile == "0.9" and local.nodes[node].peers]
     if scope.start is not None and with_peers:

@@ -17,7 +17,7 @@ _CHECKPOINT: Final = "AmpChannelCheckpoint"
 _PROPOSED: Final = "AmpProposedChannelEpochBump"
 _COMMITTED: Final = "AmpCommittedChannelEpochBump"
 _CONSENSUS: Final = "Consensus"
-GENERATION: Final = {_CHECKPOINT: "base_gen", CHARGE: "nonce", _PROPOSED: "parent_epoch"}
+GENERATION_OF: Final = {_CHECKPOINT: "base_gen", CHARGE: "nonce", _PROPOSED: "parent_epoch"}
 """The kinds that can go, and the member that is their generation."""
 
 
@@ -120,7 +120,7 @@ class Holds:
     def of(self, body: Body) -> str | None:
         """Return the first hold that applies, or None."""
         variant = body.fact.variant
-        if variant not in GENERATION:
+        if variant not in GENERATION_OF:
             return "KIND_KEPT"
         if body.body_id in self.referenced:
             return "RECEIPT_REFERENCE"

@@ -17,7 +17,7 @@ from strandline.core.pruning import (
 )
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain, Body, bodies_of
 from strandline.dialects.aura.reduce.contexts.flows import Flow
-from strandline.dialects.aura.reduce.contexts.holds import GENERATION, Holds
+from strandline.dialects.aura.reduce.contexts.holds import GENERATION_OF, Holds
 from strandline.dialects.aura.reduce.contexts.rows import binding_row, row_hash
 from strandline.dialects.aura.reduce.contexts.skeletons import (
     CHARGE,
@@ -112,7 +112,7 @@ def reduced_rows(state: RelationalState) -> dict[str, dict[str, object]]:
 
 
 def _member(body: Body, fact: Fact, hold: str | None) -> Member:
-    name = GENERATION.get(fact.variant)
+    name = GENERATION_OF.get(fact.variant)
     return Member(
         record_id=fact.fact_id,
         kind=fact.variant,

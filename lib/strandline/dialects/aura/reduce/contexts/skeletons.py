@@ -3,7 +3,7 @@
 A body counts once: skeletons add up per distinct body, however many copies of it went.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -48,24 +48,6 @@ def decode_skeleton(raw: bytes, body_id: bytes) -> Flow:
 def carried(charges: Iterable[Body], before: Iterable[Flow]) -> tuple[Flow, ...]:
     """Return what pruned charges add up to, on top of those that were pruned before."""
     return tuple(flows_of({CHARGE: list(charges)}, before))
-
-
-def sum_skeletons(skeletons: Mapping[bytes, bytes | None]) -> tuple[Flow, ...]:
-    """Return the carry of all skeletons of a context, given by body id: what an audit compares a stored carry with.
-
-    Raises:
-        ValueError: a skeleton is damaged.
-    """
-    sums: dict[FlowKey, Flow] = {}
-    for body_id, raw in skeletons.items():
-        if raw is None:
-            continue
-        charge = decode_skeleton(raw, body_id)
-        before = sums.get(charge.key) or Flow(charge.key)
-        tip = max(before.tip or (0, b""), charge.tip or (0, b""))
-        spent = min(before.spent + charge.spent, MOST)
-        sums[charge.key] = Flow(charge.key, spent, before.charges + 1, tip)
-    return tuple(sums[key] for key in sorted(sums))
 
 
 def encode_carry(flows: Iterable[Flow]) -> bytes:

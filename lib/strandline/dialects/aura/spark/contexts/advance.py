@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts import flows, views
@@ -16,8 +17,8 @@ from strandline.dialects.aura.spark.contexts.bodies import BODY
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
-from strandline.dialects.aura.spark.long import may_have_long
-from strandline.dialects.aura.spark.tables import FLOWS, HOME, STATES
+from strandline.dialects.aura.spark.long_namespaces import may_have_long
+from strandline.dialects.aura.spark.tables import BODY_KEY, FLOWS, HOME
 from strandline.dialects.aura.spark.touched import Touched
 from strandline.frames.known import KEY
 
@@ -27,7 +28,6 @@ MANY_FACTS: Final = 20_000
 FEW_NEW_FACTS: Final = 100_000
 """New facts up to which their ids are sent to every task; with more, all charges are added up anew."""
 
-_BODY_KEY: Final = ("namespace", "body_id")
 _HAS_NEW_BODY: Final = "has_new_body"
 
 
@@ -108,9 +108,9 @@ def _marked(facts: DataFrame, charges: DataFrame) -> DataFrame:
     Reads:  facts: BODY, variant; charges: namespace, body_id, one row per body.
     Gives:  the columns of `facts`, has_new_body.  Rows: one per row of `facts`.
     """
-    bodies = charges.select(*_BODY_KEY, F.lit(True).alias("came"))
+    bodies = charges.select(*BODY_KEY, F.lit(True).alias("came"))
     is_charge = F.col("variant").eqNullSafe(flows.CHARGE)
-    marked = facts.join(F.broadcast(bodies), list(_BODY_KEY), "left")
+    marked = facts.join(F.broadcast(bodies), list(BODY_KEY), "left")
     return marked.withColumn(_HAS_NEW_BODY, F.col("came").isNotNull() & is_charge).drop("came")
 
 
@@ -136,5 +136,5 @@ def _without_copies(charges: DataFrame, stored: DataFrame) -> DataFrame:
     Reads:  charges: `flows.sums`; stored: `_marked` older facts of these contexts.
     """
     copies = stored.where(_HAS_NEW_BODY).select(*BODY, *flows.READ)
-    counted = flows.charges(copies).select(*_BODY_KEY)
-    return charges.join(counted, list(_BODY_KEY), "left_anti")
+    counted = flows.charges(copies).select(*BODY_KEY)
+    return charges.join(counted, list(BODY_KEY), "left_anti")

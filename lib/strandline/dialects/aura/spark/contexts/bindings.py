@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 from strandline.dialects.aura.reduce.contexts.bindings import CONSENSUS
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.contexts.encoding import id_bytes, row_hash, sized
+from strandline.dialects.aura.spark.tables import HOME
 
 PAIR: Final = ("namespace", "consensus_id", "operation_hash")
-_HOME: Final = ("namespace", "bucket")
 _PARTIES: Final = ("account_id", "guardian_id")
 _BY: Final = ("body_id", "attestors")
 
@@ -50,7 +50,7 @@ def bindings(granted: DataFrame, proven: DataFrame) -> DataFrame:
     none = F.array().cast("array<binary>")
     placed = every.join(over, ["namespace", "body_id"], "left")
     return placed.select(
-        *_HOME, row_hash(_row()).alias("row_hash"), "binding_type", "generic_type", *_PARTIES, "data", "body_id",
+        *HOME, row_hash(_row()).alias("row_hash"), "binding_type", "generic_type", *_PARTIES, "data", "body_id",
         "attestors", F.coalesce("consensus_ids", none).alias("consensus_ids"), "duplicates",
     )  # fmt: skip
 
@@ -65,24 +65,24 @@ def _guardians(granted: DataFrame) -> DataFrame:
     both = [F.array_contains("attestors", F.col(name)) for name in _PARTIES]
     met = parsed(granted, "GuardianBinding").where(both[0] & both[1])
     last = F.max(F.struct("body_id", "attestors", "binding_hash"))
-    by_hash = met.groupBy(*_HOME, *_PARTIES, "binding_hash").agg(last.alias("last")).drop("binding_hash")
+    by_hash = met.groupBy(*HOME, *_PARTIES, "binding_hash").agg(last.alias("last")).drop("binding_hash")
     return (
-        by_hash.groupBy(*_HOME, *_PARTIES)
+        by_hash.groupBy(*HOME, *_PARTIES)
         .agg(F.max("last").alias("last"), (F.count(F.lit(1)) - 1).cast("int").alias("duplicates"))
-        .select(*_HOME, *_PARTIES, "last.*", "duplicates")
+        .select(*HOME, *_PARTIES, "last.*", "duplicates")
     )
 
 
 def _least(bodies: DataFrame, *values: str) -> DataFrame:
     """Of bodies with equal values keep the least.  Gives: namespace, bucket, `values`, body_id, attestors."""
     least = F.min(F.struct(*_BY)).alias("least")
-    return bodies.groupBy(*_HOME, *values).agg(least).select(*_HOME, *values, "least.*")
+    return bodies.groupBy(*HOME, *values).agg(least).select(*HOME, *values, "least.*")
 
 
 def _shaped(rows: DataFrame, kind: str, data: str, duplicates: str | None = None) -> DataFrame:
     count = F.lit(0) if duplicates is None else F.col(duplicates)
     return rows.select(
-        *_HOME, F.lit(kind).alias("binding_type"), F.lit(None).cast("string").alias("generic_type"), *_PARTIES,
+        *HOME, F.lit(kind).alias("binding_type"), F.lit(None).cast("string").alias("generic_type"), *_PARTIES,
         F.col(data).alias("data"), *_BY, count.alias("duplicates"),
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def _shaped(rows: DataFrame, kind: str, data: str, duplicates: str | None = None
 def _generic(rows: DataFrame, kind: Column, data: Column) -> DataFrame:
     nobody = [F.lit(None).cast("string").alias(name) for name in _PARTIES]
     return rows.select(
-        *_HOME, F.lit("Generic").alias("binding_type"), kind.alias("generic_type"), *nobody, data.alias("data"), *_BY,
+        *HOME, F.lit("Generic").alias("binding_type"), kind.alias("generic_type"), *nobody, data.alias("data"), *_BY,
         F.lit(0).alias("duplicates"),
     )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -13,8 +12,8 @@ from strandline.dialects.aura.spark.contexts import transitions
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.contexts.encoding import context_id, row_hash, tagged, u32, u64
+from strandline.dialects.aura.spark.contexts.transitions import CHANNEL
 
-_KEY: Final = ("namespace", "bucket", "channel")
 _CHECKPOINT, _POLICY = "AmpChannelCheckpoint", "AmpChannelPolicy"
 _PROPOSED, _COMMITTED = "AmpProposedChannelEpochBump", "AmpCommittedChannelEpochBump"
 
@@ -22,14 +21,14 @@ _PROPOSED, _COMMITTED = "AmpProposedChannelEpochBump", "AmpCommittedChannelEpoch
 def commits(granted: DataFrame, proven: DataFrame) -> DataFrame:
     """Return the committed bumps, and whether a consensus about each is proven.
 
-    Reads:  `granted`, `proven_pairs`.  Gives: _KEY, parent_epoch, bump_id, fact_id, is_proven.  Rows: one per body.
+    Reads:  `granted`, `proven_pairs`.  Gives: CHANNEL, parent_epoch, bump_id, fact_id, is_proven.  Rows: one per body.
     """
     found = parsed(granted, _COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
     agreed = bump_hash()
     pairs = proven.select(*PAIR, F.lit(True).alias("found"))
     placed = found.withColumn("operation_hash", agreed).join(pairs, list(PAIR), "left")
     is_proven = F.coalesce("found", F.lit(False)).alias("is_proven")
-    return placed.select(*_KEY, "parent_epoch", "bump_id", "fact_id", is_proven)
+    return placed.select(*CHANNEL, "parent_epoch", "bump_id", "fact_id", is_proven)
 
 
 def bump_hash() -> Column:
@@ -54,31 +53,32 @@ def channel_epochs(granted: DataFrame, committed: DataFrame, moves: DataFrame | 
     ]
     given.append(committed.withColumn("variant", F.lit(_COMMITTED)))
     if moves is not None:
-        given.append(moves.select(*_KEY).withColumn("variant", F.lit("AmpTransition")))
+        given.append(moves.select(*CHANNEL).withColumn("variant", F.lit("AmpTransition")))
     every = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), given)
     zero = F.lit(0).cast("decimal(20,0)")
     ends = _epochs(committed) if moves is None else transitions.reached(moves, committed)
-    placed = every.join(ends.drop("commitment"), list(_KEY), "left").withColumns(
+    placed = every.join(ends.drop("commitment"), list(CHANNEL), "left").withColumns(
         {"epoch": F.coalesce("epoch", zero), "is_forked": F.coalesce("is_forked", F.lit(False))}
     )
-    found = placed.groupBy(*_KEY, "epoch", "is_forked").agg(*_aggregates())
+    found = placed.groupBy(*CHANNEL, "epoch", "is_forked").agg(*_aggregates())
     if moves is None:
         nothing = {"live_id": F.lit(None).cast("binary"), "live_gravity": F.lit(None).cast("int")}
         return _shaped(found.withColumns(nothing))
-    return _shaped(found.join(transitions.live(moves, ends), list(_KEY), "left"))
+    return _shaped(found.join(transitions.live(moves, ends), list(CHANNEL), "left"))
 
 
 def _epochs(committed: DataFrame) -> DataFrame:
     """Return the epoch that the proven commits of a channel lead to: 0, 1, 2 .. without a gap.
 
-    Gives:  _KEY, epoch, is_forked (two bumps are proven for one parent).  Rows: one per channel with a proven commit.
+    Gives:  CHANNEL, epoch, is_forked (two bumps are proven for one parent).
+    Rows:   one per channel with a proven commit.
     """
-    parents = committed.where("is_proven").groupBy(*_KEY, "parent_epoch").agg(
+    parents = committed.where("is_proven").groupBy(*CHANNEL, "parent_epoch").agg(
         (F.min("bump_id") != F.max("bump_id")).alias("is_forked")
     )  # fmt: skip
-    rank = F.row_number().over(Window.partitionBy(*_KEY).orderBy("parent_epoch")) - 1
+    rank = F.row_number().over(Window.partitionBy(*CHANNEL).orderBy("parent_epoch")) - 1
     ranked = parents.withColumn("is_next", rank == F.col("parent_epoch"))
-    return ranked.groupBy(*_KEY).agg(
+    return ranked.groupBy(*CHANNEL).agg(
         F.count_if("is_next").cast("decimal(20,0)").alias("epoch"), F.max("is_forked").alias("is_forked")
     )
 
@@ -128,7 +128,7 @@ def _shaped(found: DataFrame) -> DataFrame:
     is_disputed = F.coalesce(own != F.col("rival.least"), F.lit(False))
     next_epoch = (F.col("epoch") + 1).cast("decimal(20,0)")
     return found.select(
-        *_KEY, F.col("epoch").alias("chan_epoch"), generation.alias("last_checkpoint_gen"),
+        *CHANNEL, F.col("epoch").alias("chan_epoch"), generation.alias("last_checkpoint_gen"),
         generation.alias("current_gen"), window.alias("skip_window"), source.alias("skip_window_source"),
         F.when(bump.isNotNull(), next_epoch).alias("pending_new_epoch"), bump.alias("pending_bump_id"),
         F.when(bump.isNotNull(), reason).alias("pending_reason"),

@@ -11,9 +11,9 @@ from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.spark.contexts import flows
 from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
 from strandline.dialects.aura.spark.contexts.encoding import cbor_number, id_hex
+from strandline.dialects.aura.spark.tables import BODY_KEY
 from strandline.frames.pruning import GENERATION, boundary
 
-_ID: Final = ("namespace", "body_id")
 _FLOW: Final = ("src", "dst", "epoch")
 _CONTENT: Final = (*_FLOW, "cost", "nonce")
 _LIST_OF_5, _BYTES_16 = "85", "50"
@@ -46,8 +46,12 @@ def holds(rows: DataFrame, budgets: DataFrame, skip_window: int, jobs: Jobs) -> 
     is_met = F.col("is_met")
     unmet = rows.where(~is_met)
     if jobs.has_rows(unmet):
-        met = unmet.select(*_ID).distinct().join(rows.where(is_met).select(*_ID), list(_ID), "left_semi")
-        rows = rows.join(met.withColumn("has_met", F.lit(True)), list(_ID), "left")
+        met = (
+            unmet.select(*BODY_KEY)
+            .distinct()
+            .join(rows.where(is_met).select(*BODY_KEY), list(BODY_KEY), "left_semi")
+        )
+        rows = rows.join(met.withColumn("has_met", F.lit(True)), list(BODY_KEY), "left")
         is_met = F.coalesce("has_met", is_met)
     tips = budgets.select("namespace", *_FLOW, "tip_nonce")
     tip = F.coalesce("tip_nonce", F.lit(0).cast(GENERATION))

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
 from strandline.dialects.aura.spark.namespaces import authority_id, authority_namespace, of_members
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
-from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATE, STATES
+from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.core.hashing import bucket_hash
+from strandline.core.hashing import SET_BUCKET_TAG, bucket_hash
 
 _EMPTY_BUCKET: Final = bucket_hash([]).hex().upper()
 _CONTEXT: Final = b"\x01"
@@ -114,7 +114,7 @@ def state_hashes(contexts: DataFrame, hashes: DataFrame) -> DataFrame:
     """
     buckets = hashes.groupBy("namespace", F.substring(F.hex("row_hash"), 1, 2).alias("first")).agg(
         F.count(F.lit(1)).alias("size"),
-        F.hex(tagged("strandline/set-bucket/1", F.expr(_ORDERED))).alias("digest"),
+        F.hex(tagged(SET_BUCKET_TAG, F.expr(_ORDERED))).alias("digest"),
     )
     sets = buckets.groupBy("namespace").agg(F.sum("size").alias("size"), F.expr(_FOUND).alias("found"))
     joined = contexts.join(sets, "namespace", "left")

@@ -7,6 +7,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
@@ -14,7 +15,7 @@ from strandline.dialects.aura.reduce.contexts.forks import CHECKPOINT_FORK, COMM
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.namespaces import authority_namespace
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, FACTS
+from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
 from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA

@@ -9,11 +9,12 @@ from typing import Final, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
+from strandline.dialects.aura.reduce.contexts.holds import GENERATION_OF
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.bodies import BODY, parsed
 from strandline.dialects.aura.spark.contexts.channels import bump_hash
 from strandline.dialects.aura.spark.contexts.views import View
+from strandline.dialects.aura.spark.tables import BODY_KEY
 from strandline.frames.pruning import GENERATION, boundary
 
 _CHECKPOINT: Final = "AmpChannelCheckpoint"
@@ -21,7 +22,6 @@ _PROPOSED: Final = "AmpProposedChannelEpochBump"
 _COMMITTED: Final = "AmpCommittedChannelEpochBump"
 _CHANNEL: Final = ("namespace", "channel")
 _PEERS: Final = (*_CHANNEL, "chan_epoch")
-_ID: Final = ("namespace", "body_id")
 _Rule: TypeAlias = Callable[[DataFrame, View], DataFrame]
 
 
@@ -52,12 +52,12 @@ def flags(facts: DataFrame, ids: DataFrame, final: View) -> DataFrame:
         pending.select("namespace", F.col("operation_hash").alias("body_id"))
     )
     found = [
-        _referenced(facts, ids).select(*_ID, F.lit(0).alias("rank")),
-        needed.select(*_ID, F.lit(1).alias("rank")),
+        _referenced(facts, ids).select(*BODY_KEY, F.lit(0).alias("rank")),
+        needed.select(*BODY_KEY, F.lit(1).alias("rank")),
     ]
-    first = fold(DataFrame.unionByName, found).groupBy(*_ID).agg(F.min("rank").alias("rank"))
+    first = fold(DataFrame.unionByName, found).groupBy(*BODY_KEY).agg(F.min("rank").alias("rank"))
     name = F.when(F.col("rank") == 0, F.lit("RECEIPT_REFERENCE")).otherwise(F.lit("PENDING_CONSENSUS"))
-    return first.select(*_ID, name.alias("flag"))
+    return first.select(*BODY_KEY, name.alias("flag"))
 
 
 def _bumps(rows: DataFrame) -> DataFrame:
@@ -67,9 +67,9 @@ def _bumps(rows: DataFrame) -> DataFrame:
 
 def generation() -> Column:
     """Return the generation of a fact of a kind that can go, null for others.  Reads: content_json."""
-    shape = ", ".join(f"{variant}: STRUCT<{name} {GENERATION}>" for variant, name in KINDS.items())
+    shape = ", ".join(f"{variant}: STRUCT<{name} {GENERATION}>" for variant, name in GENERATION_OF.items())
     content = F.from_json("content_json", f"Relational STRUCT<{shape}>")["Relational"]
-    return F.coalesce(*(content[variant][name] for variant, name in KINDS.items()))
+    return F.coalesce(*(content[variant][name] for variant, name in GENERATION_OF.items()))
 
 
 def _referenced(facts: DataFrame, ids: DataFrame) -> DataFrame:
@@ -80,10 +80,10 @@ def _referenced(facts: DataFrame, ids: DataFrame) -> DataFrame:
     envelopes = facts.where("kind = 'RendezvousReceipt'").select(
         "namespace", F.unhex(receipt["envelope_id"]).alias("id")
     )
-    copies = ids.select(*_ID, F.col("record_id").alias("id")).join(
+    copies = ids.select(*BODY_KEY, F.col("record_id").alias("id")).join(
         envelopes, ["namespace", "id"], "left_semi"
     )
-    return copies.select(*_ID).unionByName(envelopes.withColumnRenamed("id", "body_id"))
+    return copies.select(*BODY_KEY).unionByName(envelopes.withColumnRenamed("id", "body_id"))
 
 
 def _pending(rows: DataFrame, final: View) -> DataFrame:
@@ -103,7 +103,7 @@ def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) 
         final.proven.select(*PAIR), list(PAIR), "left_anti"
     )
     by_commit = bumps.join(open_, [*_CHANNEL, "bump_id"], "left_semi")
-    return by_consensus.select(*_ID).unionByName(by_commit.select(*_ID))
+    return by_consensus.select(*BODY_KEY).unionByName(by_commit.select(*BODY_KEY))
 
 
 def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:
@@ -146,10 +146,10 @@ def _of_channels(bodies: DataFrame, rule: _Rule, ordinary: View, final: View) ->
     Gives:  namespace, body_id, hold.  Rows: one per body.
     """
     now = rule(bodies, ordinary).select(
-        *_ID, F.col("hold").alias("now_hold"), F.col("is_there").alias("is_now")
+        *BODY_KEY, F.col("hold").alias("now_hold"), F.col("is_there").alias("is_now")
     )
-    both = rule(bodies, final).join(now, list(_ID))
+    both = rule(bodies, final).join(now, list(BODY_KEY))
     is_free_now = F.coalesce("is_now", F.lit(False)) & F.col("now_hold").isNull()
     is_not_final = F.col("is_there").isNull() | (F.col("hold").isNotNull() & is_free_now)
     hold = F.when(is_not_final, F.lit("NOT_FINAL")).otherwise(F.col("hold"))
-    return both.select(*_ID, hold.alias("hold"))
+    return both.select(*BODY_KEY, hold.alias("hold"))

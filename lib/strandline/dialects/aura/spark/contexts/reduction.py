@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura.info import are_read
@@ -31,13 +32,10 @@ from strandline.dialects.aura.spark.tables import (
     BINDINGS,
     CAPABILITIES,
     CHANNELS,
-    EQUIVOCATIONS,
     FACTS,
     FLOWS,
     HOME,
     REDUCED,
-    SNAPSHOTS,
-    STATES,
 )
 from strandline.dialects.aura.spark.touched import Group, Touched, facts_of
 from strandline.dialects.aura.types import DIALECT

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import BODY_KEY, HOME
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
-
-_BODY: Final = ("namespace", "body_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,9 @@ class RetainedFacts:
         """The facts that count: no copies of pruned bodies."""
         pruned = self.pruned_bodies
         return (
-            self.stored if pruned is None else self.stored.join(bodies_of(pruned), list(_BODY), "left_anti")
+            self.stored
+            if pruned is None
+            else self.stored.join(bodies_of(pruned), list(BODY_KEY), "left_anti")
         )
 
     @property

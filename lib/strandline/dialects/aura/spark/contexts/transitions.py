@@ -10,10 +10,11 @@ from pyspark.sql import functions as F
 from strandline.dialects.aura.reduce.contexts.channels import REASONS
 from strandline.dialects.aura.reduce.contexts.transitions import VARIANTS
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
-from strandline.dialects.aura.spark.contexts.encoding import context_id, tagged
+from strandline.dialects.aura.spark.contexts.encoding import cbor_number, context_id, tagged
+from strandline.dialects.aura.spark.tables import HOME
 
-_CHANNEL: Final = ("namespace", "bucket", "channel")
-_PLACE: Final = (*_CHANNEL, "parent_epoch", "parent_commitment")
+CHANNEL: Final = (*HOME, "channel")
+_PLACE: Final = (*CHANNEL, "parent_epoch", "parent_commitment")
 _PROPOSED, _CERTIFIED, _FINALIZED, _ABORT, _CONFLICT, _ALARM, _SUPERSESSION = VARIANTS
 
 _PARENT: Final = "channel STRING, parent_epoch DECIMAL(20,0), parent_commitment STRING"
@@ -110,22 +111,22 @@ def _reasons(said: DataFrame) -> DataFrame:
 def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
     """Return where the epochs of channels lead, over finalized transitions and proven bumps, from 0 without a gap.
 
-    Reads:  `moves`, `channels.commits`.  Gives: _CHANNEL, epoch, commitment, is_forked.
+    Reads:  `moves`, `channels.commits`.  Gives: CHANNEL, epoch, commitment, is_forked.
     Rows:   one per channel with a transition or a proven bump; a task folds the steps of one channel.
     """
     steps = found.where("is_finalized").select(
-        *_CHANNEL, F.col("parent_epoch").alias("epoch"), F.col("parent_commitment").alias("before"),
+        *CHANNEL, F.col("parent_epoch").alias("epoch"), F.col("parent_commitment").alias("before"),
         _first("final")["to"].alias("to"),
     )  # fmt: skip
     bumps = committed.where("is_proven").select(
-        *_CHANNEL, F.col("parent_epoch").alias("epoch"), "bump_id", F.lit(True).alias("is_bump")
+        *CHANNEL, F.col("parent_epoch").alias("epoch"), "bump_id", F.lit(True).alias("is_bump")
     )
-    both = steps.unionByName(bumps, allowMissingColumns=True).groupBy(*_CHANNEL, "epoch").agg(
+    both = steps.unionByName(bumps, allowMissingColumns=True).groupBy(*CHANNEL, "epoch").agg(
         F.coalesce(F.max("is_bump"), F.lit(False)).alias("is_bump"),
         F.coalesce(F.min("bump_id") != F.max("bump_id"), F.lit(False)).alias("is_forked"),
         F.collect_list(F.when(F.col("to").isNotNull(), F.struct("before", "to"))).alias("leads"),
     )  # fmt: skip
-    walked = both.groupBy(*_CHANNEL).agg(
+    walked = both.groupBy(*CHANNEL).agg(
         F.sort_array(F.collect_list(F.struct("epoch", "is_bump", "leads"))).alias("steps"),
         F.max("is_forked").alias("is_forked"),
     )
@@ -133,9 +134,9 @@ def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
         F.lit(0).cast("decimal(20,0)").alias("epoch"), F.lit(None).cast("binary").alias("commitment")
     )
     ended = walked.withColumn("at", F.aggregate("steps", start, _step))
-    named = found.select(*_CHANNEL).distinct().join(ended, list(_CHANNEL), "full_outer")
+    named = found.select(*CHANNEL).distinct().join(ended, list(CHANNEL), "full_outer")
     return named.select(
-        *_CHANNEL, F.coalesce("at.epoch", F.lit(0).cast("decimal(20,0)")).alias("epoch"),
+        *CHANNEL, F.coalesce("at.epoch", F.lit(0).cast("decimal(20,0)")).alias("epoch"),
         F.col("at.commitment").alias("commitment"), F.coalesce("is_forked", F.lit(False)).alias("is_forked"),
     )  # fmt: skip
 
@@ -156,16 +157,16 @@ def _step(at: Column, step: Column) -> Column:
 def live(found: DataFrame, ends: DataFrame) -> DataFrame:
     """Return the one live transition from where a channel stands.
 
-    Reads:  `moves`, `reached`.  Gives: _CHANNEL, live_id, live_gravity (1: routine).  Rows: one per channel with one.
+    Reads:  `moves`, `reached`.  Gives: CHANNEL, live_id, live_gravity (1: routine).  Rows: one per channel with one.
     """
-    stands = found.where("is_live").join(ends.select(*_CHANNEL, "epoch", "commitment"), list(_CHANNEL))
+    stands = found.where("is_live").join(ends.select(*CHANNEL, "epoch", "commitment"), list(CHANNEL))
     fits = stands.where(
         (F.col("parent_epoch") == F.col("epoch"))
         & (F.col("commitment").isNull() | (F.col("commitment") == F.col("parent_commitment")))
     )
     id_ = _first("live")["id"]
     gravity = F.coalesce(F.element_at("reasons", id_), F.lit(1)).cast("int")
-    each = fits.select(*_CHANNEL, id_.alias("live_id"), gravity.alias("live_gravity")).groupBy(*_CHANNEL)
+    each = fits.select(*CHANNEL, id_.alias("live_id"), gravity.alias("live_gravity")).groupBy(*CHANNEL)
     return each.agg(
         F.count(F.lit(1)).alias("count"), F.first("live_id").alias("live_id"),
         F.first("live_gravity").alias("live_gravity"),
@@ -183,8 +184,8 @@ def transition_id(identity: str) -> Column:
     head = F.when(size < 24, F.hex(size + 0x60)).otherwise(F.concat(F.lit("78"), F.hex(size)))
     values = {
         "channel": digest("channel"), "context": F.concat(F.lit(b"\x50"), context_id(F.col("namespace"))),
-        "parent_epoch": _unsigned(F.col(f"{identity}.parent_epoch")),
-        "successor_epoch": _unsigned(F.col(f"{identity}.successor_epoch")),
+        "parent_epoch": F.unhex(cbor_number(F.col(f"{identity}.parent_epoch"))),
+        "successor_epoch": F.unhex(cbor_number(F.col(f"{identity}.successor_epoch"))),
         "parent_commitment": digest("parent_commitment"),
         "transition_policy": F.concat(F.unhex(head), policy.cast("binary")),
         "successor_commitment": digest("successor_commitment"),
@@ -197,14 +198,3 @@ def transition_id(identity: str) -> Column:
         for part in (F.lit(bytes([0x60 + len(name)]) + name.encode()), value)
     ]
     return tagged("strandline/aura/amp-transition/1", F.lit(bytes([0xA0 + len(values)])), *pairs)
-
-
-def _unsigned(number: Column) -> Column:
-    """Return the canonical CBOR of a number below 2^64."""
-    digits = F.conv(number.cast("string"), 10, 16)
-    wide = [
-        F.when(number < bound, F.concat(F.lit(head), F.lpad(digits, width, "0")))
-        for bound, head, width in ((2**8, "18", 2), (2**16, "19", 4), (2**32, "1A", 8))
-    ]
-    small = F.when(number < 24, F.lpad(digits, 2, "0"))
-    return F.unhex(F.coalesce(small, *wide, F.concat(F.lit("1B"), F.lpad(digits, 16, "0"))))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strandline.core.words import amount
+from strandline.core.amounts import amount
 
 
 @pytest.mark.parametrize(

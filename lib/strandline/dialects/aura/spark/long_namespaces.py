@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow.compute as pc
 
+from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Tables
-from strandline.dialects.aura.spark.tables import STATES
 
 
 def may_have_long(tables: Tables, reducer: str, facts: int) -> bool:

@@ -61,6 +61,8 @@ def test_the_features_of_delta_on_the_page_are_those_of_the_contracts() -> None:
     }
     assert set(re.findall(r"`(\w+)`", row("change data feed")[1])) == every.keys() - feed
     assert all(each.checks and any(column.required for column in each.columns) for each in every.values())
+    only = {name for name, each in every.items() if each.properties.get("delta.appendOnly") == "true"}
+    assert set(re.findall(r"`(\w+)`", row("append-only")[1])) == only
     assert {each.properties["delta.checkpointPolicy"] for each in every.values()} == {"classic"}
     assert {each.properties["delta.enableDeletionVectors"] for each in every.values()} == {"false"}
     assert not any("columnMapping" in name for each in every.values() for name in each.properties)

@@ -81,6 +81,38 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
     again = lake.gc(excluded=(context.namespace,))
     assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": len(gone)}
     assert set(lake.rows("aura_fact", "namespace", "record_id")) == held(sources) | context.held
+    assert_reduced_when_back(lake, tmp_path / "lost", sources, context, rounds)
+
+
+def assert_reduced_when_back(lake, folder, sources, context, number):
+    """What came before the snapshots were lost is reduced when these are back, with what was attested by it."""
+    ingest(lake, folder, [fact for source in sources for fact in source.deliver(number)])
+    context.deliver(lake)
+    before = lake_tables(lake)
+    pruned = sorted(source.namespace.text for source in sources if source.lake.skeletons)
+    others = [source for source in sources if source.namespace.text not in pruned]
+    lake.damage("UPDATE snapshot SET carry = concat(carry, X'00') WHERE carry <> X''")
+    # Others change in this run: their states tell that it has read the new operations.
+    lost = lake.reduce()
+    assert (lost.exit, lost.error.code, lost.members["refused"]) == (3, "SNAPSHOT_LOST", pruned)
+    found = {table: apart(rows, pruned) for table, rows in lake_tables(lake).items()}
+    assert differing({table: rest for table, (_, rest) in found.items()}, tables(others)) == {}
+    assert {table: theirs for table, (theirs, _) in found.items()} == {
+        table: apart(rows, pruned)[0] for table, rows in before.items()
+    }
+    assert lake.reduce().members["refused"] == pruned
+    lake.damage("UPDATE snapshot SET carry = substring(carry, 1, length(carry) - 1) WHERE carry <> X''")
+    back = lake.reduce()
+    assert (back.exit, back.counts["new_records"], back.members["refused"]) == (0, 0, [])
+    assert differing(lake_tables(lake), tables(sources)) == {}
+    assert contexts.lake_tables(lake) == context.reference.tables()
+    assert lake.reduce(full=True).members["differences"] == {}
+
+
+def apart(rows, names):
+    """The rows of these namespaces, and the others."""
+    theirs = [row for row in rows if not set(names).isdisjoint(map(str, row[:2]))]
+    return theirs, [row for row in rows if row not in theirs]
 
 
 def assert_health(before, after):

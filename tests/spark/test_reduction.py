@@ -30,7 +30,7 @@ from support.reference import ReferenceLake
 LINES = "node_journal_line"
 REDUCED = ("node_journal", "equivocation", "namespace_state")
 NEWS = 1_000
-BIG, FORKED, GAPPED, LATE, QUIET = 0, 1, 2, 3, range(4, 12)
+BIG, FORKED, GAPPED, LATE, QUIET, UNSEEN = 0, 1, 2, 3, range(4, 12), 12
 SMALL_LINES = 60
 
 
@@ -265,7 +265,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
     monkeypatch.setattr(few_lines, "FEW_LINES", 0)
     history = reduced_history(spark, settings, empty_lakes[False], tmp_path, 2_000)
     lake, reference = history.lake, history.reference()
-    forked, gapped, late = map(small_journal, (FORKED, GAPPED, LATE))
+    forked, gapped, late, unseen = map(small_journal, (FORKED, GAPPED, LATE, UNSEEN))
     years = [
         # Forks in old lines, one of a big journal; the gap is filled; a journal of the other profile forks.
         {
@@ -281,13 +281,16 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
             "3.jsonl": frame(late, 50, 60) + b"\n" + branch(late, 10, 5, author=2),
             "big.jsonl": branch(history.big, 1_500, 2, author=2),
         },
-        # A fork of which a killed run writes the row, but not that of its journal.
-        {"big.jsonl": branch(history.big, 700, 2, author=3)},
+        # Forks of which a killed run writes the rows, but not those of their journals. The lake has no line of one yet.
+        {
+            "big.jsonl": branch(history.big, 700, 2, author=3),
+            "unseen.jsonl": frame(unseen, 0, 40) + b"\n" + branch(unseen, 15, 2, author=1),
+        },
     ]
     for number, files in enumerate(years):
         reference.ingest(files)
         lake.ingest(write_files(tmp_path / f"year{number}", files))
-        if len(files) == 1:
+        if files is years[-1]:
             with monkeypatch.context() as patch:
                 patch.setattr(TableStore, "replace", without_journals)
                 with pytest.raises(OSError, match="no journals"):
@@ -298,8 +301,8 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
     assert_reduced_as_in_full(lake, reference)
     assert_reduced_as_from_nothing(lake, tmp_path / "rebuilt", empty_lakes[False])
     lake.assert_sound()
-    states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE))}
-    assert [state.journal.fork_count for state in states.values()] == [1, 2, 2]
+    states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE, UNSEEN))}
+    assert [state.journal.fork_count for state in states.values()] == [1, 2, 2, 1]
     assert all(state.journal.duplicate_pairs for state in states.values())
     assert max(fork.member_count for fork in states[node_of(FORKED)].forks) == 3
     assert reference.state(history.big[0].decode()).journal.fork_count == 3

@@ -1,4 +1,4 @@
-"""The records of a dialect that were removed by `gc`."""
+"""The records of a dialect that were removed by `gc`, and namespaces that lost what stood for theirs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import Refusal
 from strandline.frames.known import pruned_records
 
 
@@ -28,3 +29,13 @@ def removed_records(kinds: Sequence[str], tables: Tables, jobs: Jobs) -> DataFra
         return None
     rows = pruned_records(tables.read(PRUNED), kinds)
     return rows if few is not None or jobs.has_rows(rows) else None
+
+
+def snapshot_lost(namespace: str) -> Refusal:
+    """Return the refusal of a namespace that cannot be reduced without the carry of its applied snapshot."""
+    return Refusal(
+        namespace,
+        f"The snapshot by which records of {namespace} were pruned is not in the table snapshot as it was taken.",
+        "SNAPSHOT_LOST",
+        "Restore the version of the table that has it, and run the command again.",
+    )

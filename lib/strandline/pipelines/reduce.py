@@ -202,11 +202,13 @@ class _DialectReduction:
         return not writer.is_overtaken
 
     def _reduce_new(self, writer: ReductionWriter, scope: ReduceScope, previous: int, records: int) -> None:
-        """Reduce the records since `previous`; without any, look for what a killed run left."""
+        """Reduce the records since `previous`, and what was refused; without any, look for what a killed run left."""
         store, dialect, context, jobs = self._store, self._dialect, self._context, self._jobs
-        version, is_sticky = scope.version, bool(dialect.info.sticky_options)
+        version = scope.version
+        # A changed option, or what was put right in another table, asks for a reduction without new records, too.
+        is_asked = bool(dialect.info.sticky_options or scope.retry_namespaces)
         changes, count = None, 0
-        is_read = version > previous or is_sticky
+        is_read = version > previous or is_asked
         if is_read:
             changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
             self._done.counts["new_records"] += count
@@ -224,7 +226,7 @@ class _DialectReduction:
             self._write_all(writer, scope, previous)
             return
         is_counted = bool(count)
-        if count or is_sticky:
+        if count or is_asked:
             reduction = dialect.reduce(changes, store, jobs, scope)
             writer.write(reduction)
             # Records that came back leave a state as it was: they must not be counted once more.

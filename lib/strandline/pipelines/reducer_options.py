@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from strandline.contracts.shared_tables import RUNS
+from strandline.contracts.shared_tables import PRUNED, RUNS
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo, GivenOption
+from strandline.dialect_api.pruning import pruner
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
@@ -19,7 +20,7 @@ MEMBER: Final = "told"
 """Member of a run's `detail`: the file that the run was given, by option; null for a removed one."""
 
 REFUSED: Final = "refused"
-"""Member of a run's `detail`: the namespaces that were not reduced because of a limit."""
+"""Member of a run's `detail`: the namespaces that were not reduced."""
 
 
 @dataclass(slots=True)
@@ -45,7 +46,8 @@ def resolve(
     """Return the options of this run: those of `files`, else those of the newest run that was given some."""
     found, dialects = ReducerOptions(), tuple(dialects)
     names = [option.name for dialect in dialects for option in dialect.info.sticky_options]
-    if not names:
+    # Without an option and a pruned record no dialect retries a namespace: then runs are not read.
+    if not names and not (any(map(pruner, dialects)) and store.stored_bytes(PRUNED)):
         return found
     newest = _newest(store, names, dialects)
     active: dict[str, GivenOption] = {}

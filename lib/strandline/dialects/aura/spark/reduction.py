@@ -25,6 +25,7 @@ from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, LEAV
 from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches, nested_rows
+from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
 
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
@@ -49,7 +50,11 @@ def reduce(
     if not buckets:
         return None
     named = touched.of("authority")
-    onward = None if touched.changes is None else continued(named, touched.changes, tables, jobs)
+    onward = None
+    if touched.changes is not None:
+        # The stored state of a refused authority is older than the facts before these changes.
+        is_retried = is_listed("namespace", scope.retry_namespaces)
+        onward = continued(named.where(~is_retried), touched.changes, tables, jobs)
     if onward is not None:
         others = named.join(onward.select("namespace"), "namespace", "left_anti")
         named = jobs.checkpoint(others, "authorities")

@@ -8,41 +8,48 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
+from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import ReducedTables
 from strandline.dialect_api.reduction import Reduction
+from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
-from strandline.dialects.aura.spark.tables import AUTHORITIES, LEAVES, OPERATIONS
+from strandline.dialects.aura.spark.tables import AUTHORITIES, OPERATIONS
 from strandline.frames.known import KEY
+from strandline.frames.listed import is_listed
 
-_MADE = (AUTHORITIES, OPERATIONS, LEAVES)
+_OF_MEMBERS = (AUTHORITIES, OPERATIONS)
+"""The tables that contexts read of their members."""
 
 
 def beside_remains(
     reduction: Reduction, whole: DataFrame, pruned: PrunedOperations, tables: Tables, jobs: Jobs
 ) -> Reduction:
-    """Add the stored rows that stay: evidence that shows pruned facts, and all of authorities without a carry.
+    """Add the stored rows that stay: evidence that shows pruned facts, and what contexts read of refused authorities.
 
-    Reads:  whole: `kernels.REDUCED_SCHEMA` of the reduced authorities. Those with torn remains are named as damaged.
+    An authority without a carry has no state: it is refused. One whose remains are torn otherwise is named as damaged.
+    Reads:  whole: `kernels.REDUCED_SCHEMA` of the reduced authorities.
     """
-    rows, states = dict(reduction.tables), reduction.states
+    rows, deletes = dict(reduction.tables), reduction.deletes
     key = list(contract(EQUIVOCATIONS).key)
     kept = pruned.evidence(tables)
-    lost = whole.where("state_hash IS NULL").select("namespace")
-    if jobs.has_rows(lost):
-        for table in _MADE:
-            stored = tables.read(table).join(lost, "namespace", "left_semi").select(*rows[table].columns)
+    without = whole.where("state_hash IS NULL").agg(F.collect_set("namespace").alias("names"))
+    lost = sorted(jobs.row(without)["names"])
+    if lost:
+        is_lost = is_listed("namespace", lost)
+        for table in _OF_MEMBERS:
+            stored = tables.read(table).where(is_lost).select(*rows[table].columns)
             rows[table] = rows[table].unionByName(jobs.checkpoint(stored, f"stored rows of {table}"))
-        stored = tables.read(STATES).join(lost, "namespace", "left_semi").select(*states.columns)
-        states = states.unionByName(jobs.checkpoint(stored, "stored states"))
-        kept = kept.unionByName(tables.read(EQUIVOCATIONS).join(lost, "namespace", "left_semi")).distinct()
+        deletes = {table: keys.where(~is_lost) for table, keys in deletes.items()}
     evidence = jobs.checkpoint(kept.select(*rows[EQUIVOCATIONS].columns), "evidence that stays")
     new = rows[EQUIVOCATIONS].join(evidence.select(*key), key, "left_anti")
     rows[EQUIVOCATIONS] = new.unionByName(evidence)
-    torn = whole.where("is_torn").select("namespace")
-    return replace(reduction, tables=rows, states=states, damaged={**reduction.damaged, SNAPSHOTS: torn})
+    torn = whole.where("is_torn AND state_hash IS NOT NULL").select("namespace")
+    return replace(
+        reduction, tables=rows, deletes=deletes, damaged={**reduction.damaged, SNAPSHOTS: torn},
+        refused=tuple(map(snapshot_lost, lost)),
+    )  # fmt: skip
 
 
 def of_pruned(tables: Tables, gone: DataFrame) -> dict[str, DataFrame]:

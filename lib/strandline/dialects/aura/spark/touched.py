@@ -1,4 +1,4 @@
-"""The namespaces that a run reduces: those with new facts, or all; counted once for authorities and contexts."""
+"""The namespaces that a run reduces: with new facts or refused before, or all; counted once for both kinds."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from strandline.dialects.aura.spark.namespaces import KINDS, is_of
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
 from strandline.dialects.aura.types import NamespaceKind
 from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 
 Group = Literal["grants", "flows", "refinements"]
 GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
@@ -59,12 +60,12 @@ class Touched:
 
 
 def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Touched:
-    """Return the namespaces of `changes` (rows of the change feed), or all if it is None.
+    """Return the namespaces of `changes` (rows of the change feed) and those to retry, or all if it is None.
 
     After a killed run all are reduced, since rows may be newer than their state.
     """
     new_facts = None if changes is None or tables.has_partial_run(REDUCED) else changes
-    facts = tables.read_version(FACTS, scope.version) if new_facts is None else new_facts
+    facts = _looked_at(new_facts, tables, scope)
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
     has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")
     number = F.count(F.lit(1)).alias("facts")
@@ -85,6 +86,18 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
         has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
         facts=found["facts"],
     )  # fmt: skip
+
+
+def _looked_at(new_facts: DataFrame | None, tables: Tables, scope: ReduceScope) -> DataFrame:
+    """Return the new facts and all of the namespaces to retry; all of the lake if `new_facts` is None."""
+    if new_facts is not None and not scope.retry_namespaces:
+        return new_facts
+    every = tables.read_version(FACTS, scope.version)
+    if new_facts is None:
+        return every
+    columns = (*HOME, "kind", "variant")
+    retried = every.where(is_listed("namespace", scope.retry_namespaces))
+    return new_facts.select(*columns).unionByName(retried.select(*columns))
 
 
 def facts_of(

@@ -10,9 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
+from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.ipfslog.spark import forks, states
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
 from strandline.dialects.ipfslog.types import DIALECT
@@ -93,7 +94,7 @@ def without_lost(part: ReducedRows, bereft: DataFrame, jobs: Jobs) -> ReducedRow
     lost = heads.unionByName(others).groupBy("namespace").agg(F.max("is_bereft").alias("is_bereft"))
     rows = jobs.row(lost.agg(F.collect_list(F.struct("namespace", "is_bereft")).alias("logs")))["logs"]
     refused = tuple(
-        _snapshot_lost(name) if is_bereft else _entries_lost(name) for name, is_bereft in sorted(rows)
+        snapshot_lost(name) if is_bereft else _entries_lost(name) for name, is_bereft in sorted(rows)
     )
     if not refused:
         return part
@@ -113,15 +114,6 @@ def _entries_lost(name: str) -> Refusal:
         f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
         "ENTRIES_LOST",
         "Ingest the entries of this log again, or restore the newer version.",
-    )
-
-
-def _snapshot_lost(name: str) -> Refusal:
-    return Refusal(
-        name,
-        f"The snapshot by which entries of the log {name} were pruned is not in the table {SNAPSHOTS} as it was taken.",
-        "SNAPSHOT_LOST",
-        "Restore the version of the table that has it, and run the command again.",
     )
 
 

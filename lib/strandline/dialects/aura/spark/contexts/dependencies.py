@@ -15,13 +15,15 @@ from strandline.dialects.aura.spark.namespaces import authority_id, authority_na
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATE
+from strandline.frames.listed import is_listed
 
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
     """The stored contexts with a member that this run reduced.
 
-    `contexts`: HOME, is_bereft (it depends on a state which is not on its authority's chain any more); one row each.
+    `contexts`: HOME, is_bereft (it depends on a state which is not on its authority's chain any more, or on an
+    authority that was refused: states that are on its chain now were not when it was reduced); one row each.
     `bereft_buckets`: those of bereft contexts.
     """
 
@@ -82,8 +84,11 @@ class Members:
     def _others(self, rows: DataFrame) -> DataFrame:
         return rows.join(self._authorities.select("namespace"), "namespace", "left_anti")
 
-    def dependents(self) -> Dependents | None:
-        """Return the stored contexts with a member that this run reduced; None without any."""
+    def dependents(self, retried: tuple[str, ...]) -> Dependents | None:
+        """Return the stored contexts with a member that this run reduced; None without any.
+
+        `retried`: the namespaces that an earlier run refused.
+        """
         if not self._has_reduced_authorities or not self._jobs.has_rows(self._states()):
             return None
         moved = self._authorities.select(F.col("namespace").alias("member"))
@@ -93,7 +98,8 @@ class Members:
             F.lit(True).alias("is_held"),
         )
         used = self._used().join(moved, "member", "left_semi").join(held, ["member", "commitment"], "left")
-        named = used.select(*HOME, F.col("is_held").isNull().alias("is_bereft"))
+        is_bereft = F.col("is_held").isNull() | is_listed("member", retried)
+        named = used.select(*HOME, is_bereft.alias("is_bereft"))
         known = self._tables.read(AUTHORITIES).select("namespace")
         new = self._jobs.checkpoint(
             self._authorities.join(known, "namespace", "left_anti"), "new authorities"

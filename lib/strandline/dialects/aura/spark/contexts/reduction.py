@@ -66,7 +66,7 @@ def reduce(
     named, buckets, groups = touched.of("context"), touched.buckets["context"], frozenset(touched.groups)
     everywhere = frozenset(group for group, count in touched.groups.items() if count == touched.contexts)
     is_few = touched.is_few
-    dependents = None if touched.is_full else members.dependents()
+    dependents = None if touched.is_full else members.dependents(scope.retry_namespaces)
     if dependents is not None:
         if dependents.bereft_buckets:
             named = jobs.checkpoint(with_bereft(named, dependents.bereft()), "contexts")
@@ -214,4 +214,5 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
             for table in (FACTS, SNAPSHOTS)
             if any(table in part.damaged for part in parts)
         },
+        refused=tuple(each for part in parts for each in part.refused),
     )  # fmt: skip

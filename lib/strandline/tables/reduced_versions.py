@@ -34,9 +34,23 @@ def reduced_before(tables: TableReads, dialect: str) -> tuple[int | None, int]:
     return stored["version"], stored["records"] or 0
 
 
-def was_recreated(previous: int, version: int) -> bool:
-    """Return whether a record table at `version` is not the one that was reduced at `previous`."""
-    return version < previous or previous == 0 < version
+def reduced_dialects(tables: TableReads) -> set[str]:
+    """Return the names of the dialects that have states."""
+    few = tables.few_rows(_STATES)
+    if few is not None:
+        return set(few.column("dialect").to_pylist())
+    return {row["dialect"] for row in tables.read(_STATES).select("dialect").distinct().collect()}
+
+
+def was_recreated(tables: TableReads, table: str, previous: int, version: int) -> bool:
+    """Return whether a record table at `version` is not the one that was reduced at `previous`.
+
+    The states say 0 after `init` made it anew, without records. A clone has records at the version 0, and they may be
+    reduced.
+    """
+    if previous == version == 0:
+        return not tables.stored_bytes(table)
+    return version < previous or previous == 0
 
 
 def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
@@ -49,11 +63,11 @@ def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
     commits = tables.newest_commits(table)
     known = tables.as_reduced.get(table)
     newer = list(takewhile(lambda each: each != known, commits))
-    is_enough = len(newer) < len(commits) or (commits[-1]["version"] == 0 and not _may_be_updated(tables))
+    is_enough = len(newer) < len(commits) or (commits[-1]["version"] == 0 and not may_be_updated(tables))
     if not is_enough or any(map(replaces_rows, newer)):
         previous, _ = reduced_before(tables, dialect)
         if previous is not None and (
-            was_recreated(previous, commits[0]["version"])
+            was_recreated(tables, table, previous, commits[0]["version"])
             or _may_be_replaced(tables, table, previous, commits)
         ):
             return True
@@ -75,7 +89,7 @@ def _may_be_replaced(
     return any(map(replaces_rows, later)) or len(later) < version - previous
 
 
-def _may_be_updated(tables: TableReads) -> bool:
+def may_be_updated(tables: TableReads) -> bool:
     """Return whether a commit of the states may be an UPDATE, as `advance` and `restart` commit it.
 
     The newest commits tell that there is none if they begin with the version 0.

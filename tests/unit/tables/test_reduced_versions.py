@@ -10,7 +10,12 @@ from strandline.tables import reduced_versions
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
 from strandline.tables.reads import COMMITS_SEARCHED, TableReads
-from strandline.tables.reduced_versions import is_unlike_reduced, reduced_before
+from strandline.tables.reduced_versions import (
+    is_unlike_reduced,
+    reduced_before,
+    reduced_dialects,
+    was_recreated,
+)
 from strandline.tables.store import TableStore
 
 TABLE, STATES = "node_journal_line", "namespace_state"
@@ -109,6 +114,22 @@ def test_reductions_of_other_dialects_do_not_hide_that_a_table_was_made_anew(tmp
     for _ in range(COMMITS_SEARCHED + 2):
         assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
         appended(tmp_path, STATES, 1, **others)
+
+
+def test_a_table_that_was_made_anew_is_unlike_its_reduction_before_its_first_record(tmp_path):
+    write_deltalake(tmp_path / TABLE, pa.table({"n": pa.array([], pa.int64())}))
+    states(tmp_path, 0, operation="UPDATE")
+    tables = reads(tmp_path)
+    assert was_recreated(tables, TABLE, 0, 0)
+    assert is_unlike_reduced(tables, TABLE, "sdmp")
+    assert not is_unlike_reduced(tables, TABLE, "ipfslog")
+    # A clone has records at the version 0, and they may be reduced.
+    shutil.rmtree(tmp_path / TABLE)
+    appended(tmp_path, TABLE, 1)
+    assert [was_recreated(tables, TABLE, *each) for each in ((0, 0), (1, 0), (0, 1), (1, 1))] == [
+        False, True, True, False
+    ]  # fmt: skip
+    assert reduced_dialects(tables) == {"sdmp"}
 
 
 def test_the_states_are_asked_only_if_the_newest_commits_do_not_say_enough(tmp_path, monkeypatch):

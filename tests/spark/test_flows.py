@@ -26,7 +26,7 @@ from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
-from strandline.pipelines.unreduced import unreduced
+from strandline.pipelines.unreduced import Unreduced, unreduced
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
@@ -214,6 +214,16 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     lake.init()
     assert left() == [(6, 4), (6, 4)]
     assert lake.rows("node_journal") == reduced
+    # The records are gone, and none comes: nothing is left of what they were reduced to.
+    shutil.rmtree(lake.path / "node_journal_line")
+    lake.init()
+    unreduced_lines = {"sdmp": "node_journal_line"}
+    location = lake.store().location
+    assert unreduced(open_delta_rs(location), unreduced_lines) == (Unreduced("node_journal_line", 0, 0),)
+    assert left() == lake.rows("node_journal") == []
+    assert unreduced(open_delta_rs(location), unreduced_lines) == ()
+    lake.ingest(both)
+    assert left() == [(6, 1), (6, 1)]
     # The records are gone, and come again in part: versions begin anew, and no state says more than they do.
     shutil.rmtree(lake.path / "node_journal_line")
     lake.init()

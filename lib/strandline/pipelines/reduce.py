@@ -29,7 +29,12 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake, reduced_versions
-from strandline.tables.reduced_versions import reduced_before, was_recreated
+from strandline.tables.reduced_versions import (
+    may_be_updated,
+    reduced_before,
+    reduced_dialects,
+    was_recreated,
+)
 from strandline.tables.store import TableStore
 
 ROUNDS: Final = 5
@@ -82,8 +87,11 @@ def reduce_tables(
     for note in resolved.notes:
         context.progress.note(note)
     done = ReduceResult(members=dict(resolved.members))
+    lost = _lost(store, (dialect for dialect in dialects if not sizes[dialect.info.name]))
     for dialect in dialects:
-        _reduce_tables(store, dialect, sizes[dialect.info.name], request, resolved, context, done)
+        name = dialect.info.name
+        is_reduced = bool(sizes[name]) or name in lost
+        _reduce_tables(store, dialect, sizes[name], is_reduced, request, resolved, context, done)
     # After all dialects: each finds what a killed run left of the tables that they share.
     for table, written in store.end_repair(besides=STATES).items():
         done.add(table, written)
@@ -99,6 +107,7 @@ def _reduce_tables(
     store: TableStore,
     dialect: Dialect,
     record_bytes: int,
+    is_reduced: bool,
     request: ReduceRequest,
     resolved: ReducerOptions,
     context: RunContext,
@@ -108,7 +117,7 @@ def _reduce_tables(
     writer = journal_writer(dialect, options)
     table = dialect.info.record_table
     with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
-        if record_bytes or _has_lost(store, dialect):
+        if is_reduced:
             _DialectReduction(store, dialect, request, resolved, context, jobs, done).run()
         else:
             done.read_versions[table] = store.version(table)
@@ -118,18 +127,21 @@ def _reduce_tables(
                 done.add(each, written)
 
 
-def _has_lost(store: TableStore, dialect: Dialect) -> bool:
-    """Return whether a record table without records has lost what was reduced: by RESTORE, for example.
+def _lost(store: TableStore, dialects: Iterable[Dialect]) -> set[str]:
+    """Return the names of those dialects, without records, that have lost what was reduced: by RESTORE, for example.
 
-    Some records have a state, but no other reduced row. A table that never had records asks for no state.
+    Some records have a state, but no other reduced row, and of a table that `init` made anew only the states tell.
+    A table that never had records asks for no state.
     """
-    info, version = dialect.info, store.version(dialect.info.record_table)
-    if not version:
-        return False
-    return any(map(store.stored_bytes, info.reduced_tables)) or (
-        store.may_have_added(info.record_table, -1, version)
-        and reduced_before(store, info.name)[0] is not None
-    )
+    found, asked = set(), set()
+    is_updated = bool(store.stored_bytes(STATES)) and may_be_updated(store)
+    for info in (dialect.info for dialect in dialects):
+        version = store.version(info.record_table)
+        if version and any(map(store.stored_bytes, info.reduced_tables)):
+            found.add(info.name)
+        elif is_updated or (version and store.may_have_added(info.record_table, -1, version)):
+            asked.add(info.name)
+    return found | (asked & reduced_dialects(store) if asked else asked)
 
 
 class _DialectReduction:
@@ -239,7 +251,7 @@ class _DialectReduction:
 
     def _why_all(self, previous: int, version: int) -> str | None:
         """Why the states must all be written; None: the records since `previous` are enough."""
-        if was_recreated(previous, version):
+        if was_recreated(self._store, self._table, previous, version):
             return f"a table of {self._dialect.info.name} was recreated"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):
             return f"a run that was killed left older states of {self._table}"
@@ -255,7 +267,7 @@ class _DialectReduction:
         """
         store, dialect = self._store, self._dialect
         writer.write_all(dialect.reduce(None, store, self._jobs, scope))
-        if was_recreated(previous, scope.version):
+        if was_recreated(store, self._table, previous, scope.version):
             reduced_versions.restart(store, dialect.info.name, scope.version)
         elif (
             not writer.is_overtaken

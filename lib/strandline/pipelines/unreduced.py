@@ -12,7 +12,10 @@ REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM name
 
 @dataclass(frozen=True, slots=True)
 class Unreduced:
-    """A record table with rows that `reduce` has not read: its version, and the last version that was read."""
+    """A record table with rows that `reduce` has not read: its version, and the last version that was read.
+
+    Or one that was made anew, and `reduce` has not noticed that its rows are gone.
+    """
 
     table: str
     version: int
@@ -20,14 +23,21 @@ class Unreduced:
 
 
 def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
-    """Return the record tables with rows that `reduce` has not read, by dialect.
+    """Return the record tables with rows that `reduce` has not read, by dialect, and those that `init` made anew.
 
-    Of a table that was emptied no state is left: it has nothing to reduce.
+    Of a table that was emptied and reduced no state is left: it has nothing to reduce.
     """
     seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
     found = []
     for dialect, table in sorted(record_tables.items()):
-        newest = lake.newest_addition(table, seen.get(dialect, -1))
-        if newest is not None and (dialect in seen or lake.query(f"SELECT 1 FROM {table} LIMIT 1", (table,))):
-            found.append(Unreduced(table, newest, seen.get(dialect)))
+        reduced = seen.get(dialect)
+        newest = lake.newest_addition(table, -1 if reduced is None else reduced)
+        if newest is None and reduced == 0 and _is_empty(lake, table):
+            newest = lake.version(table)
+        if newest is not None and (reduced is not None or not _is_empty(lake, table)):
+            found.append(Unreduced(table, newest, reduced))
     return tuple(found)
+
+
+def _is_empty(lake: "ReadLake", table: str) -> bool:
+    return not lake.query(f"SELECT 1 FROM {table} LIMIT 1", (table,))

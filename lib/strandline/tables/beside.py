@@ -23,7 +23,7 @@ class BesideFile:
     """A file with the name of a manifest in the folder of a given file.
 
     `own_file` is the path, as in `place_of`, of the file after which it is named (`a` for `a.manifest.json`); None if
-    this file is not in the folder.
+    the folder has no such file: a folder, or another manifest, of this name is no input.
     """
 
     path: bytes
@@ -83,8 +83,11 @@ def manifests_beside(path: bytes) -> Iterator[BesideFile]:
     for name, version in found.items():
         if version is not None and _is_manifest(name):
             own = name.removesuffix(MANIFEST_SUFFIX)
+            is_input = own in found and not _is_manifest(own)
+            if is_input and not is_object(path):
+                is_input = _version(os.path.join(folder, own)) is not None
             yield BesideFile(
-                os.path.join(folder, name), version, os.path.join(here, own) if own in found else None
+                os.path.join(folder, name), version, os.path.join(here, own) if is_input else None
             )
 
 

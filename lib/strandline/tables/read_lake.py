@@ -60,6 +60,9 @@ class ReadLake(Protocol):
         Each namespace is in one slice. [None]: one slice, since the tables are small or the engine spills to disk.
         """
 
+    def version(self, table: str) -> int:
+        """Return the Delta version of `table`."""
+
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` after `after` that may have added rows, or None.
 
@@ -145,11 +148,15 @@ class SparkLake:
         """Return [None]: Spark spills to disk."""
         return [None]
 
+    def version(self, table: str) -> int:
+        """Return the Delta version of `table`."""
+        return self.store.version(table)
+
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` after `after` that may have added rows, or None; see `ReadLake`."""
         from strandline.tables.reads import collected, history_sql
 
-        version = self.store.version(table)
+        version = self.version(table)
         if version <= after:
             return (version or None) if version < after else None
         rows = collected(self.store.spark, history_sql(self.store.target(table), version - after))

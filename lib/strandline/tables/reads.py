@@ -45,12 +45,14 @@ SHARED_TABLES: Final = (STATES, QUARANTINE, SNAPSHOTS, PRUNED)
 class TableReads:
     """The tables of one lake, read through one Spark session.
 
-    `is_trusted` is False for the lake of another: nothing of it is read into the driver.
+    `is_trusted` is False for the lake of another: nothing of it is read into the driver. `as_reduced` has a commit of a
+    record table up to which it is known to be as it was reduced, see `reduced_versions.is_unlike_reduced`.
     """
 
     def __init__(self, spark: SparkSession, location: Location, *, is_trusted: bool = True) -> None:
         self.spark = spark
         self.location = location
+        self.as_reduced: dict[str, Mapping[str, Any]] = {}
         self._small = SmallTables(location, is_trusted=is_trusted)
 
     def table_id(self, table: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Final
 
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
@@ -10,7 +12,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.maintenance import advance_sql, restart_sql
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.read_lake import replaces_rows
-from strandline.tables.reads import TableReads
+from strandline.tables.reads import COMMITS_SEARCHED, TableReads
 from strandline.tables.store import TableStore
 
 _STATES: Final = "namespace_state"
@@ -32,28 +34,68 @@ def reduced_before(tables: TableReads, dialect: str) -> tuple[int | None, int]:
     return stored["version"], stored["records"] or 0
 
 
-def was_recreated(previous: int, version: int) -> bool:
-    """Return whether a record table at `version` is not the one that was reduced at `previous`."""
-    return version < previous or previous == 0 < version
+def reduced_dialects(tables: TableReads) -> set[str]:
+    """Return the names of the dialects that have states."""
+    few = tables.few_rows(_STATES)
+    if few is not None:
+        return set(few.column("dialect").to_pylist())
+    return {row["dialect"] for row in tables.read(_STATES).select("dialect").distinct().collect()}
+
+
+def was_recreated(tables: TableReads, table: str, previous: int, version: int) -> bool:
+    """Return whether a record table at `version` is not the one that was reduced at `previous`.
+
+    The states say 0 after `init` made it anew, without records. A clone has records at the version 0, and they may be
+    reduced.
+    """
+    if previous == version == 0:
+        return not tables.stored_bytes(table)
+    return version < previous or previous == 0
 
 
 def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
     """Return whether a record table was restored, replaced or made anew after its last reduction.
 
-    Then the reduced tables may name records that are gone. The states are asked only if the newest commits make it
-    possible: one of them replaced rows, or made the table, and then `init` has updated the states.
+    Then the reduced tables may name records that are gone. The states are asked, unless the newest commits say enough:
+    none replaced rows since the commit that `tables` knows from the answer before, or since the version 0, and then no
+    `init` has updated the states.
     """
     commits = tables.newest_commits(table)
-    replacing = next((each["version"] for each in commits if replaces_rows(each)), -1)
-    if replacing < 0 and not (commits[-1]["version"] == 0 and _are_updated(tables)):
-        return False
-    previous, _ = reduced_before(tables, dialect)
-    return previous is not None and (previous < replacing or was_recreated(previous, commits[0]["version"]))
+    known = tables.as_reduced.get(table)
+    newer = list(takewhile(lambda each: each != known, commits))
+    is_enough = len(newer) < len(commits) or (commits[-1]["version"] == 0 and not may_be_updated(tables))
+    if not is_enough or any(map(replaces_rows, newer)):
+        previous, _ = reduced_before(tables, dialect)
+        if previous is not None and (
+            was_recreated(tables, table, previous, commits[0]["version"])
+            or _may_be_replaced(tables, table, previous, commits)
+        ):
+            return True
+    tables.as_reduced[table] = commits[0]
+    return False
 
 
-def _are_updated(tables: TableReads) -> bool:
-    """Return whether one of the newest commits of the states is an UPDATE, as `advance` and `restart` commit it."""
-    return any(each["operation"] == "UPDATE" for each in tables.newest_commits(_STATES))
+def _may_be_replaced(
+    tables: TableReads, table: str, previous: int, commits: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Return whether a commit after the version `previous` replaced rows, or is not in the log any more.
+
+    `commits` are the newest ones; if they do not reach back to `previous`, as many as needed are listed.
+    """
+    version = commits[0]["version"]
+    if commits[-1]["version"] > previous + 1:
+        commits = tables.newest_commits(table, version - previous + COMMITS_SEARCHED)
+    later = [each for each in commits if each["version"] > previous]
+    return any(map(replaces_rows, later)) or len(later) < version - previous
+
+
+def may_be_updated(tables: TableReads) -> bool:
+    """Return whether a commit of the states may be an UPDATE, as `advance` and `restart` commit it.
+
+    The newest commits tell that there is none if they begin with the version 0.
+    """
+    commits = tables.newest_commits(_STATES)
+    return commits[-1]["version"] > 0 or any(each["operation"] == "UPDATE" for each in commits)
 
 
 def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:

@@ -73,7 +73,9 @@ class TableStore(TableReads):
 
     def of_run(self, run_id: str, attempt: str = "") -> TableStore:
         """Return the same tables, for another run."""
-        return TableStore(self.spark, self.location, self._retry, run_id=run_id, attempt=attempt)
+        made = TableStore(self.spark, self.location, self._retry, run_id=run_id, attempt=attempt)
+        made.as_reduced = self.as_reduced
+        return made
 
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
@@ -81,8 +83,7 @@ class TableStore(TableReads):
 
     def through(self, session: SparkSession) -> TableStore:
         """Return the same tables for the same run, for a statement through another session."""
-        # The number of a statement is part of its transaction id.
-        self._statements += 1
+        self._statements += 1  # a part of the transaction id
         through = copy(self)
         through.spark = session
         return through
@@ -156,8 +157,7 @@ class TableStore(TableReads):
 
         Rows with a key in `deletes` (key columns and bucket) are deleted in the same commit. Files outside of `bounds`
         are not opened: no stored row with one of the keys can be there. Rows that the driver has (`in_memory`) are few
-        and never differ, so they are neither laid out nor kept between the two passes of the MERGE, which run as one
-        job each if the table is small, too.
+        and never differ: they are not laid out, nor kept between the passes of the MERGE, each one job if all is small.
         """
         described = contract(table)
         sql = replace_merge_sql(

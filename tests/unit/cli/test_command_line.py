@@ -69,6 +69,28 @@ def fleet(lake: Path) -> Path:
     return lake
 
 
+def test_a_record_table_that_was_made_anew_is_unreduced_until_no_state_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = empty_lake(tmp_path / "lake")
+    write(lake, "namespace_state", [state(f"node:{NODES[0]}", reduced_version=0)])
+    assert main(["status", "--check", "--json"]) == 1
+    assert printed_json(capsys)["unreduced"] == [
+        {"table": "node_journal_line", "version": 0, "reduced_version": 0}
+    ]
+    assert main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "unreduced: node_journal_line is at version 0, reduce has read nothing of it" in out
+    # Somebody sets a property: that adds no records.
+    DeltaTable(str(lake / "node_journal_line")).alter.set_table_properties({"delta.appendOnly": "false"})
+    assert main(["status", "--json"]) == 0
+    [named] = printed_json(capsys)["unreduced"]
+    assert named["version"] == 1
+    DeltaTable(str(lake / "namespace_state")).delete()
+    assert main(["status", "--check", "--json"]) == 0
+    assert printed_json(capsys)["unreduced"] == []
+
+
 @pytest.mark.large
 def test_status_shows_every_namespace_worst_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet(tmp_path / "lake")

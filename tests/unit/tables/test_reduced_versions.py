@@ -1,14 +1,22 @@
 """Whether reduced tables may name records that are gone, and which commits of other runs stand for rows of theirs."""
 
 import json
+import shutil
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
+from strandline.tables import reduced_versions
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
-from strandline.tables.reads import TableReads
-from strandline.tables.reduced_versions import is_unlike_reduced, reduced_before
+from strandline.tables.reads import COMMITS_SEARCHED, TableReads
+from strandline.tables.reduced_versions import (
+    is_unlike_reduced,
+    reduced_before,
+    reduced_dialects,
+    was_recreated,
+)
+from strandline.tables.store import TableStore
 
 TABLE, STATES = "node_journal_line", "namespace_state"
 
@@ -67,11 +75,90 @@ def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it
     assert set(found) == {True, False}
 
 
-def test_a_table_whose_newest_commits_only_add_rows_asks_for_no_state(tmp_path):
-    for n in range(22):
-        write_deltalake(tmp_path / TABLE, pa.table({"n": [n]}), mode="append")
-    # There is no table of states at all.
+def appended(lake, table, count, **columns):
+    for n in range(count):
+        write_deltalake(lake / table, pa.table(columns or {"n": [n]}), mode="append")
+
+
+def test_a_table_stays_unlike_its_reduction_until_the_next_one_however_many_commits_follow(tmp_path):
+    appended(tmp_path, TABLE, 4)
+    states(tmp_path, 3)
+    DeltaTable(str(tmp_path / TABLE)).restore(1)
+    for _ in range(COMMITS_SEARCHED + 2):
+        assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+        appended(tmp_path, TABLE, 1)
+    # Of more commits than the newest ones, those after the version that the states name count.
+    assert not is_unlike_reduced(reads(tmp_path), TABLE, "ipfslog")
+    for version, is_unlike in ((3, True), (4, False), (26, False)):
+        states(tmp_path, version)
+        assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp") == is_unlike
+    # `init` made the table anew, and twenty runs added lines to it.
+    states(tmp_path, 0, operation="UPDATE")
+    assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+    # The log has forgotten the commits after the version that the states name.
+    states(tmp_path, 5)
     assert not is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+    opened = DeltaTable(str(tmp_path / TABLE))
+    opened.create_checkpoint()
+    for version in range(7):
+        (tmp_path / TABLE / "_delta_log" / f"{version:020}.json").unlink()
+    assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+    states(tmp_path, 6)
+    assert not is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+
+
+def test_reductions_of_other_dialects_do_not_hide_that_a_table_was_made_anew(tmp_path):
+    appended(tmp_path, TABLE, 2)
+    states(tmp_path, 0, operation="UPDATE")
+    others = {"dialect": ["ipfslog"], "reduced_version": [1], "record_count": [4]}
+    for _ in range(COMMITS_SEARCHED + 2):
+        assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
+        appended(tmp_path, STATES, 1, **others)
+
+
+def test_a_table_that_was_made_anew_is_unlike_its_reduction_before_its_first_record(tmp_path):
+    write_deltalake(tmp_path / TABLE, pa.table({"n": pa.array([], pa.int64())}))
+    states(tmp_path, 0, operation="UPDATE")
+    tables = reads(tmp_path)
+    assert was_recreated(tables, TABLE, 0, 0)
+    assert is_unlike_reduced(tables, TABLE, "sdmp")
+    assert not is_unlike_reduced(tables, TABLE, "ipfslog")
+    # A clone has records at the version 0, and they may be reduced.
+    shutil.rmtree(tmp_path / TABLE)
+    appended(tmp_path, TABLE, 1)
+    assert [was_recreated(tables, TABLE, *each) for each in ((0, 0), (1, 0), (0, 1), (1, 1))] == [
+        False, True, True, False
+    ]  # fmt: skip
+    assert reduced_dialects(tables) == {"sdmp"}
+
+
+def test_the_states_are_asked_only_if_the_newest_commits_do_not_say_enough(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(reduced_versions, "reduced_before", lambda *_: asked.append(None) or (1, 1))
+
+    def counted(tables):
+        asked.clear()
+        return is_unlike_reduced(tables, TABLE, "sdmp"), len(asked)
+
+    appended(tmp_path, TABLE, 2)
+    states(tmp_path, 1)
+    assert counted(reads(tmp_path)) == (False, 0)
+    appended(tmp_path, TABLE, COMMITS_SEARCHED)
+    # A stream, whose batches are runs of their own, asks once, as long as it sees the commit that it knows.
+    stream = TableStore(None, Location.lake(str(tmp_path)), None, run_id="stream")
+    batches = [counted(stream.of_run(f"batch {number}")) for number in range(2)]
+    assert batches == [(False, 1), (False, 0)]
+    appended(tmp_path, TABLE, COMMITS_SEARCHED - 1)
+    assert counted(stream) == (False, 0)
+    appended(tmp_path, TABLE, COMMITS_SEARCHED)
+    assert [counted(stream), counted(stream)] == [(False, 1), (False, 0)]
+    DeltaTable(str(tmp_path / TABLE)).restore(1)
+    appended(tmp_path, TABLE, 1)
+    assert [counted(stream), counted(stream)] == [(True, 1), (True, 1)]
+    # Another table of this name has no commit that it knows.
+    shutil.rmtree(tmp_path / TABLE)
+    appended(tmp_path, TABLE, COMMITS_SEARCHED + 1)
+    assert counted(stream) == (False, 1)
 
 
 def test_an_empty_merge_of_another_run_is_found_after_a_version(tmp_path):

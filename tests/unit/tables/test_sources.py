@@ -10,6 +10,7 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.tables import sources
+from strandline.tables.beside import KnownManifests
 from strandline.tables.sources import Selection, select, tasks_for
 from support.selections import read
 
@@ -241,6 +242,18 @@ def test_a_manifest_beside_is_not_followed_out_of_the_folder(folder: Path) -> No
     (folder / "x.manifest.json").symlink_to("../out/x.manifest.json")
     assert found(chosen(folder / "a")) == []
     assert len(chosen(folder).refused) == 1
+
+
+def test_a_stream_reads_a_manifest_that_is_named_after_what_is_no_input_as_one_without_a_file_of_its_own(
+    folder: Path,
+) -> None:
+    for name in ("sub", "b", "b.manifest.json"):
+        (folder / f"{name}.manifest.json").write_text("{}")
+    asked = {"most": 1000, "within": os.fsencode(folder)}
+    without = [("b.manifest.json.manifest.json", "beside"), ("sub.manifest.json", "beside")]
+    assert found(select([str(folder / "a")], known=KnownManifests(), **asked)) == without
+    every = [("b.manifest.json", "beside"), *without]
+    assert found(select([str(folder / "b")], known=KnownManifests(), **asked)) == every
 
 
 @pytest.mark.parametrize(

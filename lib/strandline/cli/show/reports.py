@@ -204,7 +204,8 @@ def status(console: Console, report: Report) -> None:
     stopped_writers(console, report.members["stopped"])
     damaged_files(console, report)
     for one in report.members["unreduced"]:
-        read = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
+        # 0 is what `init` writes of a table that it made anew.
+        read = f"version {one['reduced_version']}" if one["reduced_version"] else "nothing of it"
         console.print(
             Text(
                 f"unreduced: {one['table']} is at version {one['version']}, reduce has read {read}",

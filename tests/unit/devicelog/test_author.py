@@ -170,14 +170,32 @@ def test_a_log_that_was_continued_elsewhere_accepts_entries_and_writes_none():
     first = again()
     first.append(b"milk", 3)
     eggs = second.append(b"eggs", 4)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="continued elsewhere"):
-            first.merge(second.entries(), utc=5)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        first.merge(second.entries(), utc=5)
+    assert first.merge(second.entries(), utc=5) == "same"
     assert [entry.body for entry in first.messages()] == [b"bread", b"milk", b"eggs"]
     assert eggs in first.entries()
     assert {entry.kind for entry in first.entries() if entry.log == first.key} == {"key", "msg"}
     start = DeviceLog.found(A, "another label", [public_key(B)])
     refused(lambda: start.merge(second.entries()))
+
+
+@pytest.mark.parametrize("forked_first", [False, True])
+def test_a_senior_learns_of_a_fork_from_the_device_whose_log_forked(forked_first):
+    first, second = pair()
+    copy = DeviceLog.join(B, "b", first.entries(), first.group, 0)
+    second.append(b"1", 1)
+    copy.append(b"2", 2)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        second.merge(copy.entries(), utc=3)
+    news = first.append(b"3", 4)
+    both = (second, first) if forked_first else (first, second)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        meet(*both, utc=5)
+    assert first.state().forked == {second.key}
+    assert news in second.entries()
+    assert meet(*both, utc=6) == ("same", "same")
+    assert {*first.entries()} == {*second.entries()}
 
 
 def test_nothing_is_written_while_entries_of_the_own_log_wait():

@@ -181,7 +181,8 @@ class DeviceLog:
         - `removed`: the order changed, but this log is not active: nothing was written.
 
         Raises:
-            ValueError: an entry is of another group; or this log was continued elsewhere: entries are only accepted.
+            ValueError: an entry is of another group; or this log was continued elsewhere, and what is new is only
+                accepted.
         """
         agreed = None if partner_view is None else common_length(self._replica.view.hashes, partner_view)
         return self.merge_agreed(entries, agreed, utc)
@@ -209,10 +210,18 @@ def meet(a: DeviceLog, b: DeviceLog, utc: int) -> tuple[Merged, Merged]:
     >>> pc = DeviceLog.join(b"\\x02" * 32, "pc", phone.entries(), phone.group, utc=0)
     >>> meet(phone, pc, utc=1), meet(phone, pc, utc=2)
     (('forward', 'same'), ('same', 'same'))
+
+    Raises:
+        ValueError: as `DeviceLog.merge`, of either device, after both have accepted what the other had.
     """
     of_a, of_b = a.unknown_to(b), b.unknown_to(a)
     agreed = a.agreed_with(b)
-    return a.merge_agreed(of_b, agreed, utc), b.merge_agreed(of_a, agreed, utc)
+    try:
+        first = a.merge_agreed(of_b, agreed, utc)
+    finally:
+        # Also from a log that forked: its entries are what a senior needs to end the fork.
+        second = b.merge_agreed(of_a, agreed, utc)
+    return first, second
 
 
 def public_key(seed: bytes) -> bytes:

@@ -27,6 +27,8 @@ class OwnLog:
         """Accept entries as `DeviceLog.merge` does; `agreed` first rows of two views are in common."""
         found: Merged = "same"
         waiting = self._replica.acceptable(entries)
+        if not waiting:
+            return found
         own = [entry for entry in waiting if entry.log == self.key.public]
         self._check_continued(own, waiting)
         if own:

@@ -10,10 +10,10 @@ from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, si
 from strandline.dialects.devicelog.author import log as log_module
 from strandline.dialects.devicelog.author import messages as messages_module
 from strandline.dialects.devicelog.codec import read_entry, write_entry
-from strandline.dialects.devicelog.reduce import Found, Peer, Probe, parse_message, reduce, sync
+from strandline.dialects.devicelog.reduce import Found, Peer, Probe, history, parse_message, reduce, sync
 from strandline.dialects.devicelog.types import KeyStatement
 
-A, B, C = (bytes([number]) * 32 for number in (1, 2, 3))
+A, B, C, D = (bytes([number]) * 32 for number in (1, 2, 3, 4))
 
 
 def pair():
@@ -209,6 +209,44 @@ def test_nothing_is_written_while_entries_of_the_own_log_wait():
         first.append(b"milk", 5)
     assert first.merge([*second.entries(), egg], utc=6) == "forward"
     assert first.append(b"milk", 7).prev == bread.record_id
+
+
+def others_of(first):
+    """Three devices that joined the group of a first one: one wrote `egg`, one `late` and one `early`."""
+    devices = [DeviceLog.join(seed, "x", first.entries(), first.group, 0) for seed in (B, C, D)]
+    for device, body, utc in zip(devices, (b"egg", b"late", b"early"), (1, 9, 1), strict=True):
+        device.append(body, utc)
+    return devices
+
+
+def test_no_row_moves_without_a_screw_while_entries_of_the_own_log_wait():
+    def found():
+        return DeviceLog.found(A, "a", [public_key(seed) for seed in (B, C, D)])
+
+    first = found()
+    egg, late, early = others_of(first)
+    first.merge(egg.entries(), utc=2)
+    bread = first.append(b"bread", 3)
+    first = found()
+    assert [first.merge(each, utc=4) for each in ([bread], late.entries(), early.entries())] == ["same"] * 3
+    assert not first.view
+    first.merge(egg.entries(), utc=5)
+    assert len(first.view) == 4
+    [screw] = (entry for entry in first.entries() if entry.kind == "screw")
+    assert (screw.prev, first.state().verdicts[screw.record_id]) == (bread.record_id, "true")
+    [*shown] = (row.record_id for row in history(first.key, first.entries()) if not row.struck)
+    assert [each for each in shown if each != screw.record_id] == [*first.view]
+
+
+def test_a_merge_at_a_time_that_no_screw_can_have_accepts_nothing():
+    first, second = pair()
+    start, late, early = first.append(b"start", 2), first.append(b"late", 2), second.append(b"early", 1)
+    for utc in (1.5, -1):
+        with pytest.raises(ValueError, match="utc"):
+            first.merge(second.entries(), utc=utc)
+    assert first.view == (start.record_id, late.record_id)
+    assert first.merge(second.entries(), utc=3) == "screw"
+    assert first.view == (start.record_id, early.record_id, late.record_id)
 
 
 def test_a_removal_that_reorders_its_authors_own_view_is_followed_by_a_true_screw():

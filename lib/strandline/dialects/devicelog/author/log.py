@@ -175,14 +175,14 @@ class DeviceLog:
 
         `partner_view` are v_0 to v_n of the device that brings them: the screw then rewinds to the point up to which
         both views agree, if that is earlier. A log that was started again continues its newest entry. Returns
-        - `same`: nothing was new;
+        - `same`: nothing was accepted: nothing was new, or it waits for missing entries, or entries of this log do;
         - `forward`: the view only grew at its end;
         - `screw`: a screw was written, now or before the log was started again;
         - `removed`: the order changed, but this log is not active: nothing was written.
 
         Raises:
-            ValueError: an entry is of another group; or this log was continued elsewhere, and what is new is only
-                accepted.
+            ValueError: `utc` is none, or an entry is of another group: nothing is accepted; or this log was continued
+                elsewhere, and what is new is only accepted.
         """
         agreed = None if partner_view is None else common_length(self._replica.view.hashes, partner_view)
         return self.merge_agreed(entries, agreed, utc)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.dialects.devicelog.author.entries import sign_entry
+from strandline.dialects.devicelog.author.entries import check_number, sign_entry
 from strandline.dialects.devicelog.author.replica import Replica
 from strandline.dialects.devicelog.types import MAX_DEPS, Entry, Kind, ScrewStatement, Statement
 
@@ -25,12 +25,17 @@ class OwnLog:
 
     def merge(self, entries: Iterable[Entry], agreed: int | None, utc: int) -> Merged:
         """Accept entries as `DeviceLog.merge` does; `agreed` first rows of two views are in common."""
+        # What a screw states must be known to be good before rows move: a later merge does not write it.
+        check_number("utc", utc)
         found: Merged = "same"
         waiting = self._replica.acceptable(entries)
         if not waiting:
             return found
         own = [entry for entry in waiting if entry.log == self.key.public]
         self._check_continued(own, waiting)
+        if self._replica.count_waiting(self.key.public) > len(own):
+            # A screw could not be written now, so nothing is shown before the last own entry can be.
+            return found
         if own:
             found, agreed = self._resume(own[-1]), None
             waiting = [entry for entry in waiting if entry.record_id not in self._replica.entries]
@@ -109,7 +114,7 @@ class OwnLog:
         Raises:
             ValueError: newer entries of this log wait, so this one would fork it; or as `sign_entry`.
         """
-        if self._replica.is_waiting(self.key.public):
+        if self._replica.count_waiting(self.key.public):
             raise ValueError("newer entries of this log wait for what they name: merge that first")
         own = self.last
         named = self._replica.heads_besides(own.record_id) if deps is None else deps

@@ -151,6 +151,32 @@ def test_what_a_device_had_not_seen_before_it_started_again_is_followed_by_a_tru
     assert not first.state().forked
 
 
+def test_rows_that_were_shown_before_own_entries_came_back_move_without_a_screw():
+    first, second = pair()
+    butter, late = first.append(b"butter", 1), second.append(b"late", 9)
+    first = again()
+    assert first.merge(second.entries(), utc=10) == "forward"
+    assert first.merge([butter], utc=11) == "resumed"
+    assert first.view == (butter.record_id, late.record_id)
+    assert {entry.kind for entry in first.entries()} == {"key", "msg"}
+    first.append(b"x", 12)
+    assert [row.struck for row in history(first.key, first.entries())] == [False] * 3
+
+
+def test_a_log_that_was_continued_elsewhere_ends_the_fork_by_leaving():
+    first, second = pair()
+    backup = again()
+    kept, lost = first.append(b"kept", 1), backup.append(b"lost", 2)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        first.merge([lost], utc=3)
+    assert first.view == (kept.record_id, lost.record_id)
+    leaving = first.remove_log(first.key, 4)
+    assert first.view == (kept.record_id,)
+    assert first.entries()[-1] == leaving
+    second.merge(first.entries(), utc=5)
+    assert second.state().verdicts == {leaving.record_id: "effective"}
+
+
 def test_a_screw_of_before_is_not_written_again():
     first, second = pair()
     first.append(b"1", 5)
@@ -175,7 +201,14 @@ def test_a_log_that_was_continued_elsewhere_accepts_entries_and_writes_none():
     assert first.merge(second.entries(), utc=5) == "same"
     assert [entry.body for entry in first.messages()] == [b"bread", b"milk", b"eggs"]
     assert eggs in first.entries()
-    assert {entry.kind for entry in first.entries() if entry.log == first.key} == {"key", "msg"}
+    known = first.entries()
+    for write in (
+        lambda: first.append(b"x", 6), lambda: first.ack(6), lambda: first.add_log(public_key(C), 6)
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="continued elsewhere"):
+            write()
+    assert first.entries() == known
+    assert {entry.kind for entry in known if entry.log == first.key} == {"key", "msg"}
     start = DeviceLog.found(A, "another label", [public_key(B)])
     refused(lambda: start.merge(second.entries()))
 

@@ -11,8 +11,9 @@ from strandline.dialects.devicelog.author.entries import check_number, sign_entr
 from strandline.dialects.devicelog.author.replica import Replica
 from strandline.dialects.devicelog.types import MAX_DEPS, Entry, Kind, ScrewStatement, Statement
 
-Merged: TypeAlias = Literal["same", "forward", "screw", "removed"]
-_GRAVITY: tuple[Merged, ...] = ("same", "forward", "screw", "removed")
+Merged: TypeAlias = Literal["same", "forward", "resumed", "screw", "removed"]
+_GRAVITY: tuple[Merged, ...] = ("same", "forward", "resumed", "screw", "removed")
+_SPLIT = "the log of this key was continued elsewhere"
 
 
 class OwnLog:
@@ -53,18 +54,23 @@ class OwnLog:
             ValueError: the log has several tips then.
         """
         is_chain = all(entry.prev == before.record_id for before, entry in pairwise([self.last, *own]))
-        if not is_chain or self._replica.is_split(self.key.public):
+        if not is_chain or self.is_split():
             self._accept(waiting)
-            raise ValueError(
-                "the log of this key was continued elsewhere: what came is accepted, nothing is written"
-            )
+            raise ValueError(f"{_SPLIT}: what came is accepted, no screw is written")
+
+    def is_split(self) -> bool:
+        """Return whether this log was continued elsewhere."""
+        return self._replica.is_split(self.key.public)
 
     def _resume(self, newest: Entry) -> Merged:
         """Go on from a newer own entry: this log has shown what that one has seen, and its screws are there."""
-        before = self._replica.shown()
-        common = self._accept(self._replica.unseen_before(newest))
+        before, missed = self._replica.shown(), self._replica.unseen_before(newest)
+        common = self._accept(missed)
         self.last = newest
-        return "forward" if common == before.length else "screw"
+        if common == before.length:
+            return "forward"
+        has_screw = any(entry.kind == "screw" and entry.log == self.key.public for entry in missed)
+        return "screw" if has_screw else "resumed"
 
     def _accept(self, entries: list[Entry]) -> int:
         """Accept entries and show them; return how many first rows of the view stayed."""
@@ -100,7 +106,13 @@ class OwnLog:
             self.sign("ack", b"", utc, sorted(others)[:MAX_DEPS])
 
     def write(self, kind: Kind, body: bytes | Statement, utc: int) -> Entry:
-        """Write an entry, and show it."""
+        """Write an entry, and show it.
+
+        Raises:
+            ValueError: this log was continued elsewhere, so another entry would lengthen a branch; or as `sign`.
+        """
+        if self.is_split():
+            raise ValueError(f"{_SPLIT}: it writes removals alone")
         self.acknowledge(utc)
         entry = self.sign(kind, body, utc)
         self._replica.show()

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Not standalone: errors reach this function, and typer neither prints them nor exits.
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
-            ending.exit = result.report.exit
+            ending.exit, ending.has_begun_to_print = result.report.exit, True
             _print(result, ending.as_json)
             ending.tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
@@ -101,6 +101,8 @@ class _Ending:
         before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
         self.as_json = "--json" in before_end
         self.exit = 0
+        self.has_begun_to_print = False
+        """Whether a result is on standard output, perhaps in part: a second report would follow a broken line."""
         self._arguments = before_end
 
     def __enter__(self) -> None:
@@ -153,12 +155,12 @@ class _Ending:
             "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
         )
         self._end(error)
-        if not self.as_json:
+        if not self.as_json or self.has_begun_to_print:
             sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
     def _print_error(self, error: StrandlineError) -> None:
         self._end(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
-        if not self.as_json or isinstance(error, OutputLostError):
+        if not self.as_json or self.has_begun_to_print:
             self._tell(error)
 
     def _tell(self, error: StrandlineError) -> None:
@@ -182,7 +184,7 @@ class _Ending:
             lake=_lake(),
             error=error,
         )
-        if self.as_json:
+        if self.as_json and not self.has_begun_to_print:
             try:
                 with to_reader():
                     sys.stdout.write(report.to_json() + "\n")
@@ -190,6 +192,9 @@ class _Ending:
             except OutputLostError as lost:
                 self.exit = lost.exit_code
                 self._tell(lost)
+            except Interrupted as interrupted:
+                self.exit = interrupted.exit_code
+                report = replace(report, exit=self.exit)
         self.tell_others(report)
 
     def _command(self) -> str:

@@ -21,8 +21,9 @@ from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
 from strandline.cli.parser_errors import as_usage
 from strandline.cli.streams import OutputLostError, standard_streams, to_reader
-from strandline.cli.text import printable, sentence_of
+from strandline.cli.text import printable
 from strandline.core.errors import StrandlineError
+from strandline.core.words import sentence_of
 from strandline.pipelines.report import Outcome, Report, ReportError
 
 KEYBOARD_INTERRUPT = 130
@@ -159,14 +160,15 @@ class _Ending:
             sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
     def _print_error(self, error: StrandlineError) -> None:
-        self._end(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
+        message, step = (printable(sentence_of(text)) for text in (error.message, error.next))
+        self._end(ReportError(error.code, message, step))
         if not self.as_json or self.has_begun_to_print:
             self._tell(error)
 
     def _tell(self, error: StrandlineError) -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
         for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
-            console.print(Text.assemble((f"{word}:", style), " ", sentence_of(text)))
+            console.print(Text.assemble((f"{word}:", style), " ", printable(sentence_of(text))))
 
     def _end(self, error: ReportError) -> None:
         """Make the report of a failed command, print it with --json, and tell others."""

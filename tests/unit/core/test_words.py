@@ -1,8 +1,8 @@
-"""Nouns agree with their numbers."""
+"""Nouns agree with their numbers, and sentences have an end."""
 
 import pytest
 
-from strandline.core.words import amount
+from strandline.core.words import amount, sentence_of
 
 
 @pytest.mark.parametrize(
@@ -10,3 +10,10 @@ from strandline.core.words import amount
 )
 def test_a_noun_has_the_form_of_its_number(number, text):
     assert amount(number, "row") == text
+
+
+def test_a_sentence_ends_like_one():
+    assert sentence_of("it is so") == "it is so."
+    assert sentence_of("is it?") == "is it?"
+    assert sentence_of("it is. ") == "it is."
+    assert sentence_of(" ") == ""

@@ -27,6 +27,7 @@ COMMANDS: Final = ("ingest", "stream", "reduce", "sync", "export", "maintain")
 _RUNS: Final = uuid.UUID("5e2b0f5c-6c1d-5f0e-9a53-7f6d0a0d6a11")
 """Namespace of the UUIDs: OpenLineage names a run by a UUID, so that of a run is derived from its id and command."""
 _ENDS: Final[Mapping[int, str]] = {0: "COMPLETE", 1: "COMPLETE", 130: "ABORT", 143: "ABORT"}
+_OF_AZURE: Final = ("abfs", "abfss", "wasb", "wasbs")
 _MISSING: Final = (
     "the client is missing; install it: pip install 'WHEEL[lineage]', with the path of the wheel"
 )
@@ -126,9 +127,13 @@ def dataset_of(source: str) -> dict[str, Any]:
         # Brackets in what looks like a host: the path of a file.
         return {"namespace": "file", "name": os.path.abspath(source)}
     if len(parts.scheme) > 1 and parts.netloc:
-        # Without a user and password.
-        host = parts.netloc.rpartition("@")[2]
+        login, _, host = parts.netloc.rpartition("@")
+        # Without a user and password. In an address of Azure the container is in the place of the user.
+        container = login.partition(":")[0] if parts.scheme in _OF_AZURE else ""
+        root = f"{container}@{host}" if container else host
+        store = BY_SCHEME.get(parts.scheme)
         # A key of a store is literal; behind `?` of another address there may be a secret.
-        key = source.partition("://")[2].partition("/")[2] if parts.scheme in BY_SCHEME else parts.path
-        return {"namespace": f"{parts.scheme}://{host}", "name": key.strip("/") or "/"}
+        key = parts.path if store is None else source.partition("://")[2].partition("/")[2]
+        scheme = parts.scheme if store is None else store.scheme
+        return {"namespace": f"{scheme}://{root}", "name": key.strip("/") or "/"}
     return {"namespace": "file", "name": os.path.abspath(source)}

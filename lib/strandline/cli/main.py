@@ -21,8 +21,9 @@ from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
 from strandline.cli.parser_errors import as_usage
 from strandline.cli.streams import OutputLostError, standard_streams, to_reader
-from strandline.cli.text import printable, sentence_of
+from strandline.cli.text import printable
 from strandline.core.errors import StrandlineError
+from strandline.core.sentences import sentence_of
 from strandline.pipelines.report import Outcome, Report, ReportError
 
 KEYBOARD_INTERRUPT = 130
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Not standalone: errors reach this function, and typer neither prints them nor exits.
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
-            ending.exit = result.report.exit
+            ending.exit, ending.has_begun_to_print = result.report.exit, True
             _print(result, ending.as_json)
             ending.tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
@@ -101,6 +102,8 @@ class _Ending:
         before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
         self.as_json = "--json" in before_end
         self.exit = 0
+        self.has_begun_to_print = False
+        """Whether a result is on standard output, perhaps in part: a second report would follow a broken line."""
         self._arguments = before_end
 
     def __enter__(self) -> None:
@@ -153,18 +156,19 @@ class _Ending:
             "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
         )
         self._end(error)
-        if not self.as_json:
+        if not self.as_json or self.has_begun_to_print:
             sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
     def _print_error(self, error: StrandlineError) -> None:
-        self._end(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
-        if not self.as_json or isinstance(error, OutputLostError):
+        message, step = (printable(sentence_of(text)) for text in (error.message, error.next))
+        self._end(ReportError(error.code, message, step))
+        if not self.as_json or self.has_begun_to_print:
             self._tell(error)
 
     def _tell(self, error: StrandlineError) -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
         for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
-            console.print(Text.assemble((f"{word}:", style), " ", sentence_of(text)))
+            console.print(Text.assemble((f"{word}:", style), " ", printable(sentence_of(text))))
 
     def _end(self, error: ReportError) -> None:
         """Make the report of a failed command, print it with --json, and tell others."""
@@ -182,7 +186,7 @@ class _Ending:
             lake=_lake(),
             error=error,
         )
-        if self.as_json:
+        if self.as_json and not self.has_begun_to_print:
             try:
                 with to_reader():
                     sys.stdout.write(report.to_json() + "\n")
@@ -190,6 +194,9 @@ class _Ending:
             except OutputLostError as lost:
                 self.exit = lost.exit_code
                 self._tell(lost)
+            except Interrupted as interrupted:
+                self.exit = interrupted.exit_code
+                report = replace(report, exit=self.exit)
         self.tell_others(report)
 
     def _command(self) -> str:

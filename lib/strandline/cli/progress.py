@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from strandline.cli.text import printable
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 
 _LIVE_PER_SECOND = 4
 

@@ -49,12 +49,6 @@ def csv_cell(value: object) -> str:
     return f"'{text}" if text.startswith(_CSV_FORMULA) and not _NEGATIVE_NUMBER.fullmatch(text) else text
 
 
-def sentence_of(text: str) -> str:
-    """Return `text` safe to show, with a full stop unless it ends in another end mark."""
-    shown = printable(text.strip())
-    return shown if shown.endswith((".", "?", "!", "`", ")")) else f"{shown}."
-
-
 def as_text(raw: bytes) -> str:
     """Return `raw` as text; escapes bytes that are not UTF-8, unsafe characters and line ends."""
     return printable(raw.decode("utf-8", errors="backslashreplace"))

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from strandline.core.sentences import sentence_of
+
 
 class StrandlineError(Exception):
     """An error that a user can act on: what is wrong, where, and the next step.
@@ -22,7 +24,7 @@ class StrandlineError(Exception):
         self.next = next
 
     def __str__(self) -> str:
-        return f"{self.message} {self.next}".rstrip()
+        return f"{sentence_of(self.message)} {sentence_of(self.next)}".rstrip()
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors come out of Spark's tasks pickled, also those whose `__init__` takes other arguments.

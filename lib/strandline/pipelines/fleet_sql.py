@@ -72,10 +72,18 @@ FROM run
 WHERE {_ENDED_SINCE}
 """
 STATES_SINCE: Final = "SELECT count(*) AS namespaces FROM namespace_state WHERE reduced_at >= {after}"
+# A run that was killed has no row: its records count by their own time. Nor has a run between its last two commits, to
+# `quarantine` and to `run`: this report counts its records, and the next one does once more.
 HELD_SINCE: Final = f"""
+WITH ended AS (
+  SELECT run_id, max(CASE WHEN {_ENDED_SINCE} THEN 1 ELSE 0 END) AS is_new
+  FROM run
+  GROUP BY run_id
+)
 SELECT count(*) AS records
-FROM quarantine
-WHERE scope = 'record' AND first_run IN (SELECT run_id FROM run WHERE {_ENDED_SINCE})
+FROM quarantine AS q
+LEFT JOIN ended AS e ON e.run_id = q.first_run
+WHERE q.scope = 'record' AND (e.is_new = 1 OR (e.run_id IS NULL AND q.first_seen >= {{after}}))
 """
 CHANGED_SINCE: Final = """
 SELECT namespace, record_count, reduced_at

@@ -181,7 +181,7 @@ def _written(
     members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
     if namespaces:
         members["namespaces"] = namespaces
-    target = _manifest_path(folder, stem)
+    target = manifest_path(folder, stem)
     with NewFile(target) as file:
         file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
         file.publish()
@@ -220,7 +220,7 @@ def check_manifest_free(file: Path) -> None:
     A run that was killed before its file appeared leaves such a manifest, and the next one replaces it.
     Raises: UsageError OUT_EXISTS.
     """
-    target = _manifest_path(file.parent, file.name)
+    target = manifest_path(file.parent, file.name)
     try:
         with open_file(target, follow=False) as stream:
             head = stream.read(MAX_MANIFEST_BYTES + 1)
@@ -238,7 +238,8 @@ def check_manifest_free(file: Path) -> None:
         )
 
 
-def _manifest_path(folder: Path, stem: str) -> Path:
+def manifest_path(folder: Path, stem: str) -> Path:
+    """Return where the manifest of a stem is."""
     return folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
 
 

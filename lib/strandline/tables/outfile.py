@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
-from strandline.kernels.manifests import StatedNamespace
-from strandline.tables.manifests import check_new, write_manifest_of
+from strandline.core.safe_files import open_file
+from strandline.kernels.codecs import BLOCK_BYTES
+from strandline.kernels.manifests import MAX_MANIFEST_BYTES, StatedNamespace
+from strandline.tables.manifests import check_new, manifest_path, write_manifest_of
 from strandline.tables.newfile import NewFile, WrittenFile
 
 
@@ -52,17 +55,55 @@ def publish_with_manifest(
     """Write the manifest of a file, then move the file to its path; return both. `reach` is called in between.
 
     Nothing is replaced but a manifest of this file alone, also of what appeared while the file was written. If another
-    file gets the path in between, the manifest goes: it is not that of the other file.
+    file gets the path in between, its manifest stays, or comes back if this one replaced it.
 
     Raises:
         UsageError: OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED.
         FaultError: OUT_NOT_WRITABLE.
     """
-    check_new(file.written().path)
+    path = file.written().path
+    check_new(path)
+    before = _content(manifest_path(path.parent, path.name))
     manifest = write_manifest_of(file.written(), dialect=dialect, records=records, namespaces=namespaces)
+    ours = _content(manifest)
     reach()
     try:
         return file.publish(new=True), manifest
     except UsageError:
-        manifest.unlink(missing_ok=True)
+        _leave_manifest_of(path, manifest, before, ours)
         raise
+
+
+def _leave_manifest_of(path: Path, manifest: Path, before: bytes, ours: bytes) -> None:
+    """Leave the manifest of the file that is at `path` now, the one there or the one `before`; else remove ours."""
+    there = _digest(path)
+    now = _content(manifest)
+    if there in now:
+        return
+    if there in before:
+        with NewFile(manifest) as file:
+            file.write(before)
+            file.publish()
+    elif now == ours:
+        manifest.unlink(missing_ok=True)
+
+
+def _content(manifest: Path) -> bytes:
+    """Return the bytes of a manifest, none if there is none to read."""
+    try:
+        with open_file(manifest, follow=False) as stream:
+            return stream.read(MAX_MANIFEST_BYTES)
+    except OSError:
+        return b""
+
+
+def _digest(path: Path) -> bytes:
+    """Return the SHA-256 of a file as manifests state it; a word that is in none if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with open_file(path) as stream:
+            while block := stream.read(BLOCK_BYTES):
+                digest.update(block)
+    except OSError:
+        return b"unknown digest"
+    return digest.hexdigest().encode("ascii")

@@ -22,14 +22,16 @@ def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
         return [None]
     found: list[str | None] = []
     together: list[int] = []
+    rows_together = 0
     for bucket, rows in sorted(row_counts.items()):
         if rows > most:
             found += _parts_of(bucket, -(-rows // most))
             continue
-        if sum(row_counts[each] for each in together) + rows > most:
+        if rows_together + rows > most:
             found.append(_in_buckets(together))
-            together = []
+            together, rows_together = [], 0
         together.append(bucket)
+        rows_together += rows
     return [*found, _in_buckets(together)] if together else found
 
 

@@ -6,6 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from strandline.cli import main
 from strandline.cli.app import command_names
+from strandline.core.errors import FaultError
 from strandline.pipelines import explain
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -69,6 +71,19 @@ def test_a_bug_of_ours_ends_with_3_and_the_line_to_report(
         assert (report["outcome"], report["exit"], report["error"]["code"]) == ("fault", 3, "BUG")
     else:
         assert printed.out == ""
+
+
+def test_a_fault_behind_half_of_a_report_is_told_on_standard_error_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cut(_: Report) -> Iterator[str]:
+        yield '{"command":'
+        raise FaultError("DISK_FULL", "the disk is full", "free space")
+
+    monkeypatch.setattr(Report, "json_parts", cut)
+    assert main(["explain", "BOMB", "--json"]) == 3
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ('{"command":', "error: the disk is full.\nnext: free space.\n")
 
 
 def test_a_bug_is_named_by_the_place_in_our_code_where_it_was_raised(

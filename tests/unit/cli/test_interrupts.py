@@ -52,6 +52,25 @@ setattr(told, name, interrupted)
 sys.exit(main(sys.argv[1:]))
 """
 
+# A signal that arrives when half of a report is printed.
+WHILE_IT_IS_PRINTED = """
+import os, signal, sys
+from strandline.cli import main
+from strandline.pipelines.report import Report
+
+real = Report.json_parts
+
+def interrupted(report):
+    text = "".join(real(report))
+    yield text[:40]
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGTERM)
+    yield text[40:]
+
+Report.json_parts = interrupted
+sys.exit(main(sys.argv[1:]))
+"""
+
 # A command whose driver waits in py4j for an answer that does not come, and calls again on the way out.
 WAITING = """
 import os, signal, socket, sys, threading
@@ -142,6 +161,23 @@ def test_a_signal_while_others_are_told_changes_the_exit_code_and_prints_no_seco
     written = [line for line in path.read_text().splitlines() if line.startswith("strandline_run_exit_code{")]
     assert [line.rpartition(" ")[2] for line in written] == ["143.0"]
     assert sorted(each.name for each in tmp_path.iterdir()) == (["lake", "m.prom"] if there else ["m.prom"])
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("there", [True, False], ids=["a result", "an error"])
+def test_a_signal_while_a_report_is_printed_prints_no_second_one(tmp_path, there):
+    lake, path = tmp_path / "lake", tmp_path / "m.prom"
+    if there:
+        empty_lake(lake)
+    words = ["status", "--lake", str(lake), "--json", "--metrics", str(path)]
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IT_IS_PRINTED, *words],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (143, SENTENCE if there else "")
+    assert len(done.stdout) == (40 if there else 0)
+    written = [line for line in path.read_text().splitlines() if line.startswith("strandline_run_exit_code{")]
+    assert [line.rpartition(" ")[2] for line in written] == ["143.0"]
 
 
 def send(number: int) -> None:

@@ -84,6 +84,23 @@ def test_rows_are_cut_by_buckets_and_where_one_is_too_large_by_a_digest(monkeypa
     assert len(slices.slices_of(dict.fromkeys(range(65_536), 1_000))) <= 2 * slices.MOST_SLICES
 
 
+def test_the_slices_of_many_small_buckets_cost_a_few_additions_each():
+    class Rows(int):
+        """A number of rows that is added only so often."""
+
+        additions = 0
+
+        def __add__(self, other):
+            Rows.additions += 1
+            assert Rows.additions <= 4 * 65_536
+            return Rows(int(self) + int(other))
+
+        __radd__ = __add__
+
+    found = slices.slices_of({bucket: Rows(3) for bucket in range(65_536)})
+    assert [each.count(",") + 1 for each in found] == [33_333, 32_203]
+
+
 @pytest.mark.parametrize("rows", [1_000, 100_000, 100_001, 6_400_000, 10**9])
 def test_the_slices_are_few_and_each_namespace_is_in_one_of_them(rows):
     for buckets in range(1, 257):

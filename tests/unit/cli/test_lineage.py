@@ -161,7 +161,21 @@ def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, cap
         ("s3://bucket", "s3://bucket", "/"),
         ("https://account.example/box/x?sig=secret", "https://account.example", "box/x"),
         ("kafka://user:secret@host:9092/topic", "kafka://host:9092", "topic"),
-        ("abfss://box@account.dfs.core.windows.net/x", "abfss://account.dfs.core.windows.net", "x"),
+        ("s3a://bucket/a", "s3://bucket", "a"),
+        ("s3://key:secret@bucket/a", "s3://bucket", "a"),
+        ("abfss://box@account.dfs.core.windows.net/x", "abfss://box@account.dfs.core.windows.net", "x"),
+        ("abfs://other@account.dfs.core.windows.net/x", "abfss://other@account.dfs.core.windows.net", "x"),
+        (
+            "abfss://box:secret@account.dfs.core.windows.net/x",
+            "abfss://box@account.dfs.core.windows.net",
+            "x",
+        ),
+        ("abfss://account.dfs.core.windows.net/x", "abfss://account.dfs.core.windows.net", "x"),
+        (
+            "wasbs://box@account.blob.core.windows.net/x?sig=a",
+            "wasbs://box@account.blob.core.windows.net",
+            "x",
+        ),
     ],
 )
 def test_datasets_are_named_by_the_rules_of_openlineage_and_without_credentials(source, namespace, name):

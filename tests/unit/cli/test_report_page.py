@@ -161,11 +161,38 @@ def test_a_later_report_says_what_changed(lake, tmp_path):
 
 
 @pytest.mark.large
-def test_a_run_that_was_under_way_during_a_report_is_new_in_the_next_one(lake, tmp_path):
-    out = tmp_path / "fleet.html"
+def report_of_nine(lake, out):
+    """Write a report that began on 1 February at nine."""
     _, first = page_of(lake, out)
     made_at = json.loads(first.split('id="numbers">')[1].split("</script>")[0])["made_at"]
     out.write_text(first.replace(made_at, "2026-02-01T09:00:00Z"))
+
+
+def test_records_that_a_killed_run_put_into_quarantine_are_new_once(lake, tmp_path):
+    out = tmp_path / "fleet.html"
+    report_of_nine(lake, out)
+    nine, run = datetime(2026, 2, 1, 9, tzinfo=UTC), {"command": "ingest", "outcome": "ok", "seconds": 3.0}
+    for killed, minutes, count in (("before", -20, 2), ("after", 20, 5)):
+        again = nine + timedelta(minutes=minutes + 9)
+        rows = [
+            held(f"{killed} {at}".encode(), namespace="node:a", status="rejected", reasons=["TRUNCATED"])
+            | {"first_seen": nine + timedelta(minutes=minutes), "last_seen": again, "times_seen": 2}
+            | {"first_run": killed, "last_run": f"again {killed}"}
+            for at in range(count)
+        ]
+        write(lake, "quarantine", rows)
+        write(
+            lake,
+            "run",
+            [run | {"run_id": f"again {killed}", "started_at": again, "counts": {"rejected": count}}],
+        )
+    _, second = page_of(lake, out)
+    assert "Since then 1 run accepted 0 records; 5 records came to quarantine" in second
+
+
+def test_a_run_that_was_under_way_during_a_report_is_new_in_the_next_one(lake, tmp_path):
+    out = tmp_path / "fleet.html"
+    report_of_nine(lake, out)
     for run, minutes, rejected in (("ended", 15, 7), ("under_way", 5, 3)):
         started_at = datetime(2026, 2, 1, 9, tzinfo=UTC) - timedelta(minutes=minutes)
         counts = {"read": 1_000 + rejected, "new": 1_000, "rejected": rejected}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strandline.cli.text import aligned, as_text, csv_cell, hex_dump, printable, sentence_of
+from strandline.cli.text import aligned, as_text, csv_cell, hex_dump, printable
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,3 @@ def test_a_table_is_aligned_and_numbers_stand_to_the_right() -> None:
         "         1234",
     ]
     assert aligned(("a", "b"), []) == ["a  b"]
-
-
-def test_a_sentence_ends_like_one() -> None:
-    assert sentence_of("it is so") == "it is so."
-    assert sentence_of("is it?") == "is it?"
-    assert sentence_of("it is. ") == "it is."

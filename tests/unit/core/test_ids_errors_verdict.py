@@ -42,6 +42,16 @@ def test_an_error_carries_its_fields_and_exit_code_through_a_pickle(kind, code):
     assert str(error) == "No lake at x. Run init."
 
 
+def test_the_text_of_an_error_is_two_sentences():
+    error = UsageError(
+        "NO_NAMESPACE", "this lake has no namespace node:1", "`strandline status --all` lists them"
+    )
+    assert str(error) == "this lake has no namespace node:1. `strandline status --all` lists them."
+    error = FaultError("DISK_FULL", "Is the disk full? ", "see `df`")
+    assert str(error) == "Is the disk full? see `df`"
+    assert str(FaultError("LOST", "it is lost", "")) == "it is lost."
+
+
 def test_an_error_that_makes_its_texts_of_other_arguments_carries_them_through_a_pickle():
     made = NamespaceMismatch("node:ab", "node:cd")
     error = pickle.loads(pickle.dumps(made))

@@ -10,10 +10,10 @@ from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, si
 from strandline.dialects.devicelog.author import log as log_module
 from strandline.dialects.devicelog.author import messages as messages_module
 from strandline.dialects.devicelog.codec import read_entry, write_entry
-from strandline.dialects.devicelog.reduce import Found, Peer, Probe, parse_message, reduce, sync
+from strandline.dialects.devicelog.reduce import Found, Peer, Probe, history, parse_message, reduce, sync
 from strandline.dialects.devicelog.types import KeyStatement
 
-A, B, C = (bytes([number]) * 32 for number in (1, 2, 3))
+A, B, C, D = (bytes([number]) * 32 for number in (1, 2, 3, 4))
 
 
 def pair():
@@ -151,6 +151,32 @@ def test_what_a_device_had_not_seen_before_it_started_again_is_followed_by_a_tru
     assert not first.state().forked
 
 
+def test_rows_that_were_shown_before_own_entries_came_back_move_without_a_screw():
+    first, second = pair()
+    butter, late = first.append(b"butter", 1), second.append(b"late", 9)
+    first = again()
+    assert first.merge(second.entries(), utc=10) == "forward"
+    assert first.merge([butter], utc=11) == "resumed"
+    assert first.view == (butter.record_id, late.record_id)
+    assert {entry.kind for entry in first.entries()} == {"key", "msg"}
+    first.append(b"x", 12)
+    assert [row.struck for row in history(first.key, first.entries())] == [False] * 3
+
+
+def test_a_log_that_was_continued_elsewhere_ends_the_fork_by_leaving():
+    first, second = pair()
+    backup = again()
+    kept, lost = first.append(b"kept", 1), backup.append(b"lost", 2)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        first.merge([lost], utc=3)
+    assert first.view == (kept.record_id, lost.record_id)
+    leaving = first.remove_log(first.key, 4)
+    assert first.view == (kept.record_id,)
+    assert first.entries()[-1] == leaving
+    second.merge(first.entries(), utc=5)
+    assert second.state().verdicts == {leaving.record_id: "effective"}
+
+
 def test_a_screw_of_before_is_not_written_again():
     first, second = pair()
     first.append(b"1", 5)
@@ -170,14 +196,39 @@ def test_a_log_that_was_continued_elsewhere_accepts_entries_and_writes_none():
     first = again()
     first.append(b"milk", 3)
     eggs = second.append(b"eggs", 4)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="continued elsewhere"):
-            first.merge(second.entries(), utc=5)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        first.merge(second.entries(), utc=5)
+    assert first.merge(second.entries(), utc=5) == "same"
     assert [entry.body for entry in first.messages()] == [b"bread", b"milk", b"eggs"]
     assert eggs in first.entries()
-    assert {entry.kind for entry in first.entries() if entry.log == first.key} == {"key", "msg"}
+    known = first.entries()
+    for write in (
+        lambda: first.append(b"x", 6), lambda: first.ack(6), lambda: first.add_log(public_key(C), 6)
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="continued elsewhere"):
+            write()
+    assert first.entries() == known
+    assert {entry.kind for entry in known if entry.log == first.key} == {"key", "msg"}
     start = DeviceLog.found(A, "another label", [public_key(B)])
     refused(lambda: start.merge(second.entries()))
+
+
+@pytest.mark.parametrize("forked_first", [False, True])
+def test_a_senior_learns_of_a_fork_from_the_device_whose_log_forked(forked_first):
+    first, second = pair()
+    copy = DeviceLog.join(B, "b", first.entries(), first.group, 0)
+    second.append(b"1", 1)
+    copy.append(b"2", 2)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        second.merge(copy.entries(), utc=3)
+    news = first.append(b"3", 4)
+    both = (second, first) if forked_first else (first, second)
+    with pytest.raises(ValueError, match="continued elsewhere"):
+        meet(*both, utc=5)
+    assert first.state().forked == {second.key}
+    assert news in second.entries()
+    assert meet(*both, utc=6) == ("same", "same")
+    assert {*first.entries()} == {*second.entries()}
 
 
 def test_nothing_is_written_while_entries_of_the_own_log_wait():
@@ -191,6 +242,44 @@ def test_nothing_is_written_while_entries_of_the_own_log_wait():
         first.append(b"milk", 5)
     assert first.merge([*second.entries(), egg], utc=6) == "forward"
     assert first.append(b"milk", 7).prev == bread.record_id
+
+
+def others_of(first):
+    """Three devices that joined the group of a first one: one wrote `egg`, one `late` and one `early`."""
+    devices = [DeviceLog.join(seed, "x", first.entries(), first.group, 0) for seed in (B, C, D)]
+    for device, body, utc in zip(devices, (b"egg", b"late", b"early"), (1, 9, 1), strict=True):
+        device.append(body, utc)
+    return devices
+
+
+def test_no_row_moves_without_a_screw_while_entries_of_the_own_log_wait():
+    def found():
+        return DeviceLog.found(A, "a", [public_key(seed) for seed in (B, C, D)])
+
+    first = found()
+    egg, late, early = others_of(first)
+    first.merge(egg.entries(), utc=2)
+    bread = first.append(b"bread", 3)
+    first = found()
+    assert [first.merge(each, utc=4) for each in ([bread], late.entries(), early.entries())] == ["same"] * 3
+    assert not first.view
+    first.merge(egg.entries(), utc=5)
+    assert len(first.view) == 4
+    [screw] = (entry for entry in first.entries() if entry.kind == "screw")
+    assert (screw.prev, first.state().verdicts[screw.record_id]) == (bread.record_id, "true")
+    [*shown] = (row.record_id for row in history(first.key, first.entries()) if not row.struck)
+    assert [each for each in shown if each != screw.record_id] == [*first.view]
+
+
+def test_a_merge_at_a_time_that_no_screw_can_have_accepts_nothing():
+    first, second = pair()
+    start, late, early = first.append(b"start", 2), first.append(b"late", 2), second.append(b"early", 1)
+    for utc in (1.5, -1):
+        with pytest.raises(ValueError, match="utc"):
+            first.merge(second.entries(), utc=utc)
+    assert first.view == (start.record_id, late.record_id)
+    assert first.merge(second.entries(), utc=3) == "screw"
+    assert first.view == (start.record_id, early.record_id, late.record_id)
 
 
 def test_a_removal_that_reorders_its_authors_own_view_is_followed_by_a_true_screw():

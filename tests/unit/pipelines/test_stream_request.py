@@ -139,7 +139,7 @@ def test_a_store_is_told_where_hadoop_looks_for_it(prefix, where, gone):
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():
     ended = why("\n[SOMETHING_ELSE] happened\n\tat x.y", None)
-    assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened ")
+    assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened. ")
 
 
 def test_a_bug_of_ours_that_ended_a_stream_stays_what_it_is():

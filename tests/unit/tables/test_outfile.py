@@ -6,6 +6,7 @@ import json
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.tables import outfile
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest
 
@@ -51,3 +52,39 @@ def test_a_file_that_appears_after_the_manifest_stays_and_gets_no_wrong_manifest
     assert refused.value.code == "OUT_EXISTS"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out").read_bytes() == b"other"
+
+
+@pytest.mark.parametrize("winner", [b"first", b"second"])
+def test_a_file_that_gets_the_path_after_our_manifest_keeps_its_own(tmp_path, winner):
+    with pytest.raises(UsageError) as refused:
+        published(tmp_path / "out", b"first", lambda: published(tmp_path / "out", winner))
+    assert refused.value.code == "OUT_EXISTS"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.manifest.json"]
+    assert (tmp_path / "out").read_bytes() == winner
+    assert stated(tmp_path / "out.manifest.json") == ("out", hashlib.sha256(winner).hexdigest())
+
+
+def test_a_file_whose_manifest_we_replaced_gets_it_back(tmp_path, monkeypatch):
+    path, check = tmp_path / "out", outfile.check_new
+
+    def check_slowly(file):
+        check(file)
+        monkeypatch.setattr(outfile, "check_new", check)
+        published(file, b"first")
+
+    monkeypatch.setattr(outfile, "check_new", check_slowly)
+    seen = []
+    with pytest.raises(UsageError):
+        published(path, b"second", lambda: seen.append(stated(tmp_path / "out.manifest.json")[1]))
+    assert seen == [hashlib.sha256(b"second").hexdigest()]
+    assert path.read_bytes() == b"first"
+    assert stated(tmp_path / "out.manifest.json") == ("out", hashlib.sha256(b"first").hexdigest())
+
+
+def test_an_old_manifest_that_we_replaced_does_not_come_back_to_another_file(tmp_path):
+    path = tmp_path / "out"
+    published(path, b"old")
+    path.unlink()
+    with pytest.raises(UsageError):
+        published(path, b"late", lambda: path.write_bytes(b"other"))
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from strandline.cli.text import printable
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 from strandline.pipelines.report import Report
 from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 

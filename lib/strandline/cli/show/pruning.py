@@ -8,7 +8,7 @@ from rich.text import Text
 from strandline.cli.show.parts import command_here, counts, head, next_commands
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 from strandline.pipelines.report import Report
 
 _COLUMNS: Final = ("namespace", "outcome", "reason", "pruned", "bytes", "stay")

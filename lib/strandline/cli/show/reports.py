@@ -22,7 +22,7 @@ from strandline.cli.show.parts import (
 )
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 from strandline.pipelines.report import Report
 
 ROWS_OF_A_TABLE: Final = 10_000

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from strandline.cli.progress import error_console
 from strandline.cli.text import aligned, csv_cell, printable
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:

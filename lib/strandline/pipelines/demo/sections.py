@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
-from strandline.core.amounts import amount
+from strandline.core.sentences import amount
 from strandline.dialect_api.demo import DemoFile, DemoPruning, DemoRejection
 from strandline.pipelines.report import Report
 

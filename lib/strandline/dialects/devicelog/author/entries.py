@@ -37,9 +37,7 @@ def sign_entry(
     named = tuple(sorted(set(deps)))
     data = body if isinstance(body, bytes) else write_body(body)
     for name, number in (("seq", seq), ("lamport", lamport), ("utc", utc)):
-        least, most = RANGES[name]
-        if type(number) is not int or not least <= number <= most:
-            raise ValueError(f"{name} is an integer from {least} to {most}")
+        check_number(name, number)
     if len(data) > MAX_BODY_BYTES or len(named) > MAX_DEPS:
         raise ValueError(f"an entry has at most {MAX_BODY_BYTES} bytes and {MAX_DEPS} deps")
     states = kind not in ("msg", "ack")
@@ -56,3 +54,10 @@ def sign_entry(
         lamport=lamport, utc=utc, prev=prev, deps=named, statement=statement, body=data, body_size=len(data),
         body_hash=digest, sig=key.sign(record_id),
     )  # fmt: skip
+
+
+def check_number(name: str, number: int) -> None:
+    """Check that a reader takes a number as `seq`, `lamport` or `utc`. Raises: ValueError."""
+    least, most = RANGES[name]
+    if type(number) is not int or not least <= number <= most:
+        raise ValueError(f"{name} is an integer from {least} to {most}")

@@ -125,18 +125,25 @@ class DeviceLog:
         return reduce(self._replica.entries.values())
 
     def append(self, body: bytes, utc: int) -> Entry:
-        """Write a message."""
+        """Write a message.
+
+        Raises:
+            ValueError: this log was continued elsewhere, or entries of it wait; or as `sign_entry`.
+        """
         return self._own.write("msg", body, utc)
 
     def ack(self, utc: int) -> Entry:
-        """Write that the device has seen all that it knows; this lets the final prefix of everybody grow."""
+        """Write that the device has seen all that it knows; this lets the final prefix of everybody grow.
+
+        Raises: ValueError as `append`.
+        """
         return self._own.write("ack", b"", utc)
 
     def add_log(self, key: bytes, utc: int) -> Entry:
         """Admit the log of a key.
 
         Raises:
-            ValueError: the key has an effective grant already, or is no key of 32 bytes.
+            ValueError: the key has an effective grant already, or is no key of 32 bytes; or as `append`.
         """
         if len(key) != KEY_BYTES:
             raise ValueError("the key of a log has 32 bytes")
@@ -147,10 +154,11 @@ class DeviceLog:
     def remove_log(self, key: bytes, utc: int, last: bytes | None = None) -> Entry:
         """End the log of a key after its entry `last`; by default after the newest one that this device knows.
 
-        A device that removes its own log leaves. If a removal changes the order that the device shows, a screw follows.
+        A device that removes its own log leaves. If a removal changes the order that the device shows, a screw follows,
+        but in a log that was continued elsewhere: that one writes removals alone.
 
         Raises:
-            ValueError: `last` is no accepted entry of that log.
+            ValueError: `last` is no accepted entry of that log; or entries of this log wait.
         """
         self._own.acknowledge(utc, MAX_DEPS - 1)
         heads, before = self._own.heads(), self._replica.shown()
@@ -164,7 +172,7 @@ class DeviceLog:
         )  # fmt: skip
         removal = self._own.sign("remove-log", statement, utc)
         common = self._replica.show()
-        if common < before.length and self._replica.is_active(self.key):
+        if common < before.length and self._replica.is_active(self.key) and not self._own.is_split():
             self._own.write_screw(common, before.length, before.v, heads, utc)
         return removal
 
@@ -175,13 +183,16 @@ class DeviceLog:
 
         `partner_view` are v_0 to v_n of the device that brings them: the screw then rewinds to the point up to which
         both views agree, if that is earlier. A log that was started again continues its newest entry. Returns
-        - `same`: nothing was new;
+        - `same`: nothing was accepted: nothing was new, or it waits for missing entries, or entries of this log do;
         - `forward`: the view only grew at its end;
+        - `resumed`: the order changed, and no screw tells it: this log was started again, and showed rows before its
+          own entries came back;
         - `screw`: a screw was written, now or before the log was started again;
         - `removed`: the order changed, but this log is not active: nothing was written.
 
         Raises:
-            ValueError: an entry is of another group; or this log was continued elsewhere: entries are only accepted.
+            ValueError: `utc` is none, or an entry is of another group: nothing is accepted; or this log was continued
+                elsewhere, and what is new is only accepted.
         """
         agreed = None if partner_view is None else common_length(self._replica.view.hashes, partner_view)
         return self.merge_agreed(entries, agreed, utc)
@@ -209,10 +220,18 @@ def meet(a: DeviceLog, b: DeviceLog, utc: int) -> tuple[Merged, Merged]:
     >>> pc = DeviceLog.join(b"\\x02" * 32, "pc", phone.entries(), phone.group, utc=0)
     >>> meet(phone, pc, utc=1), meet(phone, pc, utc=2)
     (('forward', 'same'), ('same', 'same'))
+
+    Raises:
+        ValueError: as `DeviceLog.merge`, of either device, after both have accepted what the other had.
     """
     of_a, of_b = a.unknown_to(b), b.unknown_to(a)
     agreed = a.agreed_with(b)
-    return a.merge_agreed(of_b, agreed, utc), b.merge_agreed(of_a, agreed, utc)
+    try:
+        first = a.merge_agreed(of_b, agreed, utc)
+    finally:
+        # Also from a log that forked: its entries are what a senior needs to end the fork.
+        second = b.merge_agreed(of_a, agreed, utc)
+    return first, second
 
 
 def public_key(seed: bytes) -> bytes:

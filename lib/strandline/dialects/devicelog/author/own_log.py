@@ -7,12 +7,13 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.dialects.devicelog.author.entries import sign_entry
+from strandline.dialects.devicelog.author.entries import check_number, sign_entry
 from strandline.dialects.devicelog.author.replica import Replica
 from strandline.dialects.devicelog.types import MAX_DEPS, Entry, Kind, ScrewStatement, Statement
 
-Merged: TypeAlias = Literal["same", "forward", "screw", "removed"]
-_GRAVITY: tuple[Merged, ...] = ("same", "forward", "screw", "removed")
+Merged: TypeAlias = Literal["same", "forward", "resumed", "screw", "removed"]
+_GRAVITY: tuple[Merged, ...] = ("same", "forward", "resumed", "screw", "removed")
+_SPLIT = "the log of this key was continued elsewhere"
 
 
 class OwnLog:
@@ -25,10 +26,17 @@ class OwnLog:
 
     def merge(self, entries: Iterable[Entry], agreed: int | None, utc: int) -> Merged:
         """Accept entries as `DeviceLog.merge` does; `agreed` first rows of two views are in common."""
+        # What a screw states must be known to be good before rows move: a later merge does not write it.
+        check_number("utc", utc)
         found: Merged = "same"
         waiting = self._replica.acceptable(entries)
+        if not waiting:
+            return found
         own = [entry for entry in waiting if entry.log == self.key.public]
         self._check_continued(own, waiting)
+        if self._replica.count_waiting(self.key.public) > len(own):
+            # A screw could not be written now, so nothing is shown before the last own entry can be.
+            return found
         if own:
             found, agreed = self._resume(own[-1]), None
             waiting = [entry for entry in waiting if entry.record_id not in self._replica.entries]
@@ -46,18 +54,23 @@ class OwnLog:
             ValueError: the log has several tips then.
         """
         is_chain = all(entry.prev == before.record_id for before, entry in pairwise([self.last, *own]))
-        if not is_chain or self._replica.is_split(self.key.public):
+        if not is_chain or self.is_split():
             self._accept(waiting)
-            raise ValueError(
-                "the log of this key was continued elsewhere: what came is accepted, nothing is written"
-            )
+            raise ValueError(f"{_SPLIT}: what came is accepted, no screw is written")
+
+    def is_split(self) -> bool:
+        """Return whether this log was continued elsewhere."""
+        return self._replica.is_split(self.key.public)
 
     def _resume(self, newest: Entry) -> Merged:
         """Go on from a newer own entry: this log has shown what that one has seen, and its screws are there."""
-        before = self._replica.shown()
-        common = self._accept(self._replica.unseen_before(newest))
+        before, missed = self._replica.shown(), self._replica.unseen_before(newest)
+        common = self._accept(missed)
         self.last = newest
-        return "forward" if common == before.length else "screw"
+        if common == before.length:
+            return "forward"
+        has_screw = any(entry.kind == "screw" and entry.log == self.key.public for entry in missed)
+        return "screw" if has_screw else "resumed"
 
     def _accept(self, entries: list[Entry]) -> int:
         """Accept entries and show them; return how many first rows of the view stayed."""
@@ -93,7 +106,13 @@ class OwnLog:
             self.sign("ack", b"", utc, sorted(others)[:MAX_DEPS])
 
     def write(self, kind: Kind, body: bytes | Statement, utc: int) -> Entry:
-        """Write an entry, and show it."""
+        """Write an entry, and show it.
+
+        Raises:
+            ValueError: this log was continued elsewhere, so another entry would lengthen a branch; or as `sign`.
+        """
+        if self.is_split():
+            raise ValueError(f"{_SPLIT}: it writes removals alone")
         self.acknowledge(utc)
         entry = self.sign(kind, body, utc)
         self._replica.show()
@@ -107,7 +126,7 @@ class OwnLog:
         Raises:
             ValueError: newer entries of this log wait, so this one would fork it; or as `sign_entry`.
         """
-        if self._replica.is_waiting(self.key.public):
+        if self._replica.count_waiting(self.key.public):
             raise ValueError("newer entries of this log wait for what they name: merge that first")
         own = self.last
         named = self._replica.heads_besides(own.record_id) if deps is None else deps

@@ -130,9 +130,9 @@ class Replica:
         """Return whether a log has several tips."""
         return len(self._graph.tips(log)) > 1
 
-    def is_waiting(self, log: bytes) -> bool:
-        """Return whether entries of a log wait."""
-        return any(entry.log == log for entry in self._waiting.values())
+    def count_waiting(self, log: bytes) -> int:
+        """Return how many entries of a log wait, or are acceptable and not accepted yet."""
+        return sum(entry.log == log for entry in self._waiting.values())
 
     def unseen_before(self, entry: Entry) -> list[Entry]:
         """Return an entry that can be accepted and what must be accepted before it, parents first."""

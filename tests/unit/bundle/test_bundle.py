@@ -14,7 +14,7 @@ from support.packaged import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = bundle.targets()
-TOP = {"bundle", "include", "artifacts", "variables", "resources"}
+TOP = {"bundle", "include", "sync", "artifacts", "variables", "resources"}
 TARGET = {"mode", "default", "variables", "presets", "run_as", "workspace", "permissions", "resources"}
 SCHEMA = {"catalog_name", "name", "comment", "grants"}
 VOLUME = {"catalog_name", "schema_name", "name", "volume_type", "comment"}
@@ -165,6 +165,19 @@ def test_what_a_task_waits_for_and_runs_on_exists(target):
             assert task["job_cluster_key"] in clusters
             assert [each["whl"] for each in task["libraries"]] == [str(ROOT / "dist/*.whl")]
             assert "environment_key" not in task
+
+
+def test_a_deployment_uploads_what_jobs_read_under_names_that_no_two_files_share():
+    read = {
+        task["sql_task"]["file"]["path"]
+        for target in TARGETS
+        for _, _, task in tasks(target)
+        if "sql_task" in task
+    }
+    assert {str(path) for path in bundle.names_in_workspace(bundle.uploaded()).values()} == read
+    # A notebook has no extension there, so its two forms have one name.
+    with pytest.raises(ValueError, match="/damaged_fleet.py are notebooks/damaged_fleet$"):
+        bundle.names_in_workspace(sorted((ROOT / "notebooks").iterdir()))
 
 
 def test_the_wheel_is_built_by_a_target_of_the_makefile_into_the_folder_that_the_jobs_name():

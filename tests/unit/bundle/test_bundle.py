@@ -176,7 +176,7 @@ def test_a_deployment_uploads_what_jobs_read_under_names_that_no_two_files_share
     }
     assert {str(path) for path in bundle.names_in_workspace(bundle.uploaded()).values()} == read
     # A notebook has no extension there, so its two forms have one name.
-    with pytest.raises(ValueError, match="/damaged_fleet.py are notebooks/damaged_fleet$"):
+    with pytest.raises(ValueError, match=r"/damaged_fleet\.py are notebooks/damaged_fleet$"):
         bundle.names_in_workspace(sorted((ROOT / "notebooks").iterdir()))
 
 

@@ -79,10 +79,11 @@ def test_everything_else_has_only_fields_that_a_bundle_has(target):
 
 @pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
-def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(target):
+def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_or_brings_journals_has_what_they_need(target):
     from databricks.sdk.service.catalog import Privilege
 
-    resources = bundle.resolved(target, {"service_principal": "an-id", "analysts": "all"})["resources"]
+    given = {"service_principal": "an-id", "analysts": "all", "producers": "nodes"}
+    resources = bundle.resolved(target, given)["resources"]
     places = {"lake": resources["schemas"]["lake"], **resources["volumes"]}
     granted = {
         (grant["principal"], name): {Privilege(each).value for each in grant["privileges"]}
@@ -93,6 +94,8 @@ def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(
         ("an-id", "lake"): {"USE_SCHEMA", "CREATE_TABLE"},
         ("an-id", "landing"): {"READ_VOLUME"},
         ("an-id", "progress"): {"READ_VOLUME", "WRITE_VOLUME"},
+        ("nodes", "lake"): {"USE_SCHEMA"},
+        ("nodes", "landing"): {"READ_VOLUME", "WRITE_VOLUME"},
     }
     # In dev who deploys runs the jobs, and owns it all.
     assert granted == {("all", "lake"): {"USE_SCHEMA"}} | ({} if target == "dev" else needed)

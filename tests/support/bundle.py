@@ -93,6 +93,7 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
             known[f"resources.{kind}.{key}.name"] = _filled(each["name"], known)
     found = _filled(whole, known)
     assert isinstance(found, dict)
+    _drop_empty_policies(found["resources"]["jobs"])
     return found
 
 
@@ -109,6 +110,14 @@ def _pause(jobs: Mapping[str, Any]) -> None:
         for when in ("trigger", "schedule"):
             if when in job:
                 job[when].setdefault("pause_status", "PAUSED")
+
+
+def _drop_empty_policies(jobs: Mapping[str, Any]) -> None:
+    """Takes an empty id of a policy away, as the CLI does from 1.10 on (drop_empty_strings.go)."""
+    for job in jobs.values():
+        for each in job["job_clusters"]:
+            if each["new_cluster"]["policy_id"] == "":
+                del each["new_cluster"]["policy_id"]
 
 
 def used_variables() -> set[str]:

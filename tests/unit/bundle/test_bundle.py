@@ -147,6 +147,20 @@ def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
     assert int(version.partition(".")[0]) >= 18
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_job_clusters_have_the_policy_that_is_named_or_none(target):
+    for given, policies in ({}, {None}), ({"policy_id": "E0123"}, {"E0123"}):
+        found = bundle.resolved(target, given)
+        assert {
+            each["new_cluster"].get("policy_id")
+            for job in found["resources"]["jobs"].values()
+            for each in job["job_clusters"]
+        } == policies
+    # Older versions of the command line send an empty id to the service, which refuses it.
+    assert found["bundle"]["databricks_cli_version"] == ">= 1.10.0"
+    assert "CLI 1.10 or later" in (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
+
+
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}

@@ -26,7 +26,8 @@ if tuple(map(int, spark_version.split(".")[:2])) < (4, 1):
 # MAGIC ## Journals, and what happens to them
 # MAGIC
 # MAGIC A journal is a text: every line begins with the hash of the line before. On several machines set `FOLDER` to a folder that all of them
-# MAGIC see, such as a volume.
+# MAGIC see, such as a volume. On Databricks set `SCHEMA`, too, which has no lakes in folders: with `main.demo` they are in the schemas
+# MAGIC `main.demo_lake` and `main.demo_peer`.
 
 # COMMAND ----------
 
@@ -37,6 +38,14 @@ from pathlib import Path
 from strandline.dialects.sdmp.author import synthetic
 
 FOLDER = Path(os.environ.get("NOTEBOOK_FOLDER") or tempfile.mkdtemp(prefix="strandline-"))
+SCHEMA = os.environ.get("NOTEBOOK_SCHEMA")
+
+
+def place(name):
+    """Where a lake is: the schema SCHEMA_name, or a folder."""
+    return {"schema": f"{SCHEMA}_{name}"} if SCHEMA else {"path": FOLDER / name}
+
+
 sent, arrived = FOLDER / "sent", FOLDER / "arrived"
 for folder in (sent, arrived):
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +84,7 @@ for name, lines in damaged.items():
 
 import strandline
 
-lake = strandline.open(FOLDER / "lake")
+lake = strandline.open(**place("lake"))
 lake.init(buckets=2)
 landed = lake.ingest(arrived, dialect="sdmp")
 lake.reduce()
@@ -119,7 +128,7 @@ for code in sorted(landed.reasons):
 
 before = {row["namespace"]: row["records"] for row in lake.status(all=True).members["rows"]}
 
-peer = strandline.open(FOLDER / "peer")
+peer = strandline.open(**place("peer"))
 peer.init(buckets=2)
 peer.ingest(sent, dialect="sdmp")
 repaired = lake.sync(peer)

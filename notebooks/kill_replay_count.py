@@ -5,9 +5,9 @@
 # MAGIC A process ingests journals and is killed between two commits. The same run is started again: nothing is lost, nothing is counted twice, and
 # MAGIC the table `run` proves it. Then the lake is read as it was after each run.
 # MAGIC
-# MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`, on a cluster `%pip install 'WHEEL[notebook]'`. The
-# MAGIC process that is killed is a second one on this machine: it starts a Spark of its own, or over Spark Connect is a second client of the server.
-# MAGIC Use a laptop or a single node, not serverless compute.
+# MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`. The process that is killed is a
+# MAGIC second one on this machine: it starts a Spark of its own, or over Spark Connect is a second client of the server. Use a laptop: on
+# MAGIC Databricks such a process has no session, and there are no lakes in folders.
 
 # COMMAND ----------
 

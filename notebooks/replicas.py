@@ -26,7 +26,8 @@ if tuple(map(int, spark_version.split(".")[:2])) < (4, 1):
 # MAGIC ## Two lakes, two parts of the truth
 # MAGIC
 # MAGIC Six nodes write 30 lines each. London gets the first 20 lines of each journal, Tokyo all lines of three of them. On several machines set
-# MAGIC `FOLDER` to a folder that all of them see, such as a volume.
+# MAGIC `FOLDER` to a folder that all of them see, such as a volume. On Databricks set `SCHEMA`, too, which has no lakes in folders: with `main.demo`
+# MAGIC they are in the schemas `main.demo_london` and `main.demo_tokyo`.
 
 # COMMAND ----------
 
@@ -38,6 +39,14 @@ import strandline
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 
 FOLDER = Path(os.environ.get("NOTEBOOK_FOLDER") or tempfile.mkdtemp(prefix="strandline-"))
+SCHEMA = os.environ.get("NOTEBOOK_SCHEMA")
+
+
+def place(name):
+    """Where a lake is: the schema SCHEMA_name, or a folder."""
+    return {"schema": f"{SCHEMA}_{name}"} if SCHEMA else {"path": FOLDER / name}
+
+
 journals = {f"node-{i}": list(synthetic(100 + i, 30)) for i in range(6)}
 parts = {
     "london": {name: lines[:20] for name, lines in journals.items()},
@@ -49,7 +58,7 @@ for city, texts in parts.items():
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in texts.items():
         (folder / f"{name}.journal").write_bytes(b"\n".join(lines))
-    lakes[city] = strandline.open(FOLDER / city)
+    lakes[city] = strandline.open(**place(city))
     lakes[city].init(buckets=2)
     lakes[city].ingest(folder, dialect="sdmp")
     lakes[city].reduce()

@@ -35,6 +35,22 @@ def test_a_notebook_runs_as_it_stands(spark, folder, monkeypatch, name):
     run(name, made, spark=spark)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in sorted(LAKES) if name != "kill_replay_count"])
+def test_a_notebook_runs_with_its_lakes_in_schemas(spark, tmp_path, monkeypatch, name):
+    schemas = [f"spark_catalog.strandline_{name}_{lake}" for lake in LAKES[name]]
+    monkeypatch.setenv("NOTEBOOK_FOLDER", str(tmp_path))
+    monkeypatch.setenv("NOTEBOOK_SCHEMA", f"spark_catalog.strandline_{name}")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    try:
+        run(name, tmp_path, spark=spark)
+        assert not {path.name for path in tmp_path.iterdir()} & set(LAKES[name])
+        assert all(spark.catalog.tableExists(f"{schema}.run") for schema in schemas)
+    finally:
+        for schema in schemas:
+            spark.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in sorted(LAKES)],

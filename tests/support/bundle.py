@@ -1,7 +1,8 @@
 """The Databricks bundle as its command line reads it: files included, a target chosen, variables filled in."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_.]+)\}")
 RUN = "{{job.run_id}}"
 DEVELOPER = "ann"
 DEPLOYER = f"{DEVELOPER}@example.com"
+_NOTEBOOK_MARKS = {".py": b"#", ".r": b"#", ".scala": b"//", ".sql": b"--"}
+_HIDDEN = {".git", ".venv", "build", "dist"}
 # What a list of resources is merged by; other lists are joined.
 _KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
@@ -23,6 +26,39 @@ def included() -> list[Path]:
     """The files that the bundle includes, in order."""
     patterns = _parsed(BUNDLE)["include"]
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def uploaded() -> list[Path]:
+    """The files that a deployment puts into the workspace: those of `sync.paths`, or all."""
+    paths = _read(BUNDLE).get("sync", {}).get("paths", [str(ROOT)])
+    found = (path for name in paths for path in [Path(name), *sorted(Path(name).rglob("*"))])
+    return [path for path in found if path.is_file() and not _HIDDEN & set(path.relative_to(ROOT).parts)]
+
+
+def names_in_workspace(files: Iterable[Path]) -> dict[str, Path]:
+    """The files by the name that each gets in the workspace, which a notebook has without its extension.
+
+    Raises: ValueError for two of one name, which end a deployment (snapshot_state.go of the CLI).
+    """
+    found: dict[str, Path] = {}
+    for path in files:
+        name = str(path.relative_to(ROOT).with_suffix("") if _is_notebook(path) else path.relative_to(ROOT))
+        if name in found:
+            raise ValueError(f"both {found[name]} and {path} are {name}")
+        found[name] = path
+    return found
+
+
+def _is_notebook(path: Path) -> bool:
+    """As detect.go and detect_jupyter.go of the CLI find it."""
+    suffix = path.suffix.lower()
+    if suffix == ".ipynb":
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {"cells", "metadata"} <= content.keys() and content["nbformat"] >= 4
+    mark = _NOTEBOOK_MARKS.get(suffix)
+    return mark is not None and path.read_bytes()[:32].splitlines()[:1] == [
+        mark + b" Databricks notebook source"
+    ]
 
 
 def targets() -> tuple[str, ...]:
@@ -57,6 +93,7 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
             known[f"resources.{kind}.{key}.name"] = _filled(each["name"], known)
     found = _filled(whole, known)
     assert isinstance(found, dict)
+    _drop_empty_policies(found["resources"]["jobs"])
     return found
 
 
@@ -73,6 +110,14 @@ def _pause(jobs: Mapping[str, Any]) -> None:
         for when in ("trigger", "schedule"):
             if when in job:
                 job[when].setdefault("pause_status", "PAUSED")
+
+
+def _drop_empty_policies(jobs: Mapping[str, Any]) -> None:
+    """Takes an empty id of a policy away, as the CLI does from 1.10 on (drop_empty_strings.go)."""
+    for job in jobs.values():
+        for each in job["job_clusters"]:
+            if each["new_cluster"]["policy_id"] == "":
+                del each["new_cluster"]["policy_id"]
 
 
 def used_variables() -> set[str]:
@@ -98,7 +143,7 @@ def _absolute(value: Any, folder: Path, name: str = "") -> Any:
         return {key: _absolute(each, folder, key) for key, each in value.items()}
     if isinstance(value, list):
         return [_absolute(each, folder, name) for each in value]
-    if name in ("whl", "path", "notebook_path", "python_file") and isinstance(value, str):
+    if name in ("whl", "path", "paths", "notebook_path", "python_file") and isinstance(value, str):
         return str((folder / value).resolve())
     return value
 

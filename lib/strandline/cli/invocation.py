@@ -179,14 +179,16 @@ class Invocation:
         `source_scheme` is that of a stream's prefix. `makes` says whether the command creates a lake that does not
         exist, `writes` whether it writes to it.
         Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables`, `session`,
-        `stores.check_log_store`.
+        `stores.check_folder`, `stores.check_log_store`.
         """
-        from strandline.session.stores import check_log_store
+        from strandline.session.stores import check_folder, check_log_store
 
         location, _ = self.location, self.settings
         check_place(location, makes=makes)
         check_tables(location)
         spark = self.session(with_kafka=with_kafka, source_scheme=source_scheme)
+        if location.is_local():
+            check_folder(location.describe(), spark.conf.get)
         if writes and self.settings.merge.several_drivers:
             check_log_store(location.scheme(), spark.conf.get)
         from strandline.tables.commits import Retry

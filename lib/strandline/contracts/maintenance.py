@@ -5,7 +5,8 @@ from typing import Final
 
 from strandline.contracts.quoting import quote_name, quote_text
 
-RETENTION_PROPERTIES: Final = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration")
+REMOVED_FILES: Final = "delta.deletedFileRetentionDuration"
+RETENTION_PROPERTIES: Final = ("delta.logRetentionDuration", REMOVED_FILES)
 """How long a table keeps its commits, and the files that they removed."""
 
 

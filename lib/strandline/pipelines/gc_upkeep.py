@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.maintenance import REMOVED_FILES
 from strandline.contracts.shared_tables import GC_RUNS, QUARANTINE
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
@@ -18,7 +19,9 @@ from strandline.pipelines import gc_runs
 from strandline.pipelines.changes import advance_reduced_version, has_new_records
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.session.stores import is_on_databricks
 from strandline.tables import maintain, old_versions
+from strandline.tables.old_versions import Kept
 from strandline.tables.reduced_versions import reduced_before
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
@@ -72,7 +75,7 @@ def keep_up(
 ) -> UpkeepResult:
     """Compact the record tables of dialects, then remove the files of their old versions and of `quarantine`.
 
-    Nothing is removed while a reducer is behind: it has not reduced a version whose files would go. Then the rows of
+    Nothing is removed while a reducer is behind: it has not reduced a version whose files can go. Then the rows of
     `gc_run` of this run have the reason READER_BEHIND; else all whose deleted bytes are gone now have `vacuumed_at`.
     Raises: FaultError WRITE_CONFLICT.
     """
@@ -83,8 +86,12 @@ def keep_up(
             _compact(store, dialect.info.record_table, asked.compact_to, context, done)
     if asked.vacuum_hours is not None:
         now = context.started_at + timedelta(seconds=context.elapsed())
-        before = now - timedelta(hours=asked.vacuum_hours)
-        done.behind = [row for each in used if (row := _behind(store, each, before, jobs)) is not None]
+        kept = {each: _kept(store, each.info.record_table, asked.vacuum_hours) for each in used}
+        done.behind = [
+            row
+            for each, stays in kept.items()
+            if (row := _behind(store, each, now - stays.least, jobs)) is not None
+        ]
         if done.behind:
             done_runs = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
             add_written(
@@ -92,7 +99,8 @@ def keep_up(
             )
         else:
             # Before files go: a VACUUM commits versions of its own.
-            gone = _without_files(store, used, before)
+            before = {each: now - stays.most for each, stays in kept.items() if stays.most is not None}
+            gone = _without_files(store, before)
             _vacuum(store, used, asked.vacuum_hours, context, done)
             add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, gone, now)))
     return done
@@ -148,12 +156,18 @@ def _vacuum(
         add_written(done.written, {table: Written(store.version(table))})
 
 
-def _without_files(store: TableStore, dialects: Iterable[Dialect], before: datetime) -> DataFrame:
+def _kept(store: TableStore, table: str, hours: int) -> Kept:
+    """Return how long `_vacuum` leaves removed files of a record table and of `quarantine`."""
+    stated = (maintain.retention_days(store, each)[REMOVED_FILES] for each in (table, QUARANTINE))
+    return old_versions.kept(hours, stated, on_databricks=is_on_databricks(store.spark.conf.get))
+
+
+def _without_files(store: TableStore, before: Mapping[Dialect, datetime]) -> DataFrame:
     """Return up to which version each record table loses files.  Gives: dialect, gone, newest.  Rows: one per table."""
     versions = [
         (each.info.name, gone, store.version(each.info.record_table))
-        for each in dialects
-        if (gone := old_versions.version_at(store, each.info.record_table, before)) is not None
+        for each, at in before.items()
+        if (gone := old_versions.version_at(store, each.info.record_table, at)) is not None
     ]
     return store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
 

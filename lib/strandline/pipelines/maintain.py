@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql import functions as F
@@ -22,6 +22,7 @@ from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
 AGE, REDUCE, AS_OF = "age", "reduce", "as-of"
+SLACK = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +122,29 @@ def _kept_days(
 ) -> tuple[int, str]:
     """Return how many days removed files and commits stay, and why.
 
-    The files of a version are removed by the next commit at the earliest: those removed before it are not needed. The
-    days are a multiple of `keep_days`: a need that grows does not change the table each time.
+    The files of a version are removed by the next commit at the earliest: those removed before it are not needed.
     """
-    now = context.started_at + timedelta(seconds=context.elapsed())
-    since, why = now - timedelta(days=request.keep_days), AGE
     newest = store.version(table)
-    for reason, version in needed.items():
-        if version < newest:
-            ended = old_versions.committed_at(store, table, version + 1, newest)
-            if ended is not None and ended < since:
-                since, why = ended, reason
-    return request.keep_days * math.ceil((now - since) / timedelta(days=request.keep_days)), why
+    ended = {
+        reason: at
+        for reason, version in needed.items()
+        if version < newest
+        and (at := old_versions.committed_at(store, table, version + 1, newest)) is not None
+    }
+    return kept_days(request.keep_days, context.started_at + timedelta(seconds=context.elapsed()), ended)
+
+
+def kept_days(keep_days: int, now: datetime, ended: Mapping[str, datetime]) -> tuple[int, str]:
+    """Return for how many days removed files stay, and why: for their age, or for the oldest need, by when it `ended`.
+
+    The days are a multiple of `keep_days`: a need that grows does not change the table each time. An hour comes on top
+    of a need: the clocks of writers differ, and VACUUM starts some time after `now`.
+    """
+    since, why = now - timedelta(days=keep_days), AGE
+    for reason, at in ended.items():
+        if at - SLACK < since:
+            since, why = at - SLACK, reason
+    return keep_days * math.ceil((now - since) / timedelta(days=keep_days)), why
 
 
 def _needed_versions(store: TableStore, dialects: Iterable[Dialect]) -> dict[str, dict[str, int]]:

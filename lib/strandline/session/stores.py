@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 
 _JARS: Final[Mapping[str, str]] = {
     "s3a": "hadoop-aws", "s3": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure",
@@ -31,6 +31,16 @@ Setting = Callable[[str, str | None], str | None]
 def is_on_databricks(setting: Setting) -> bool:
     """Return whether a session runs on Databricks, which has jars, file systems and a log store of its own."""
     return setting("spark.databricks.clusterUsageTags.clusterId", None) is not None
+
+
+def check_folder(lake: str, setting: Setting) -> None:
+    """Check that a session can keep a lake in a folder of this machine. Raises: UsageError FOLDER_ON_DATABRICKS."""
+    if is_on_databricks(setting):
+        raise UsageError(
+            "FOLDER_ON_DATABRICKS",
+            f"the lake {lake} is a folder, and Databricks keeps tables in no folder of a machine and in no volume",
+            "name a schema: --schema CATALOG.SCHEMA, in Python strandline.open(schema='CATALOG.SCHEMA')",
+        )
 
 
 def check_store_jar(

@@ -33,9 +33,15 @@ if TYPE_CHECKING:
 
 _NO_SCHEMA: Final = frozenset({"SCHEMA_NOT_FOUND"})
 _NO_CATALOG: Final = frozenset(
-    {"CATALOG_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "_LEGACY_ERROR_TEMP_1126"}
-)
-"""Spark takes an unknown catalog for a schema of the session catalog, which has no schemas in schemas."""
+    {
+        "CATALOG_NOT_FOUND", "NO_SUCH_CATALOG_EXCEPTION", "REQUIRES_SINGLE_PART_NAMESPACE",
+        "_LEGACY_ERROR_TEMP_1126",
+    }
+)  # fmt: skip
+"""Spark takes an unknown catalog for a schema of the session catalog, which has no schemas in schemas.
+
+`NO_SUCH_CATALOG_EXCEPTION` is said by Databricks.
+"""
 
 _NO_VIEWS: Final = "MISSING_CATALOG_ABILITY"
 _CLASS: Final = re.compile(r"\b[A-Z]\w*(?:Exception|Error)\b")

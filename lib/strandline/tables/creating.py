@@ -22,8 +22,7 @@ from strandline.contracts.load import contract, tables
 from strandline.contracts.views import create_view_sql, view_names
 from strandline.tables.catalogs import names_in, refusals, schema_sql
 from strandline.tables.commits import CONFLICTS, current_schema, session_settings
-from strandline.tables.damage import table_damaged
-from strandline.tables.leftovers import is_created
+from strandline.tables.leftovers import is_created, not_created
 from strandline.tables.spark_errors import condition_of, spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
@@ -61,7 +60,7 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
                 store.repeated(lambda: _create_table(store, design, table), table=table, buckets=())
                 if is_created(store.location, table):
                     return
-        raise table_damaged(store.location, table, "its folder _delta_log has files, but no commit")
+        raise not_created(store.location, table)
 
     # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
     with _no_defaults(store.spark):

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from strandline.tables.damage import has_table
+from strandline.core.errors import FaultError
+from strandline.tables.damage import has_table, table_damaged
 from strandline.tables.location import Location
 
 LOOKS: Final = 100
@@ -19,8 +20,8 @@ def is_created(location: Location, table: str) -> bool:
     """Return whether the table is there, after a CREATE TABLE IF NOT EXISTS; if not, it can be repeated.
 
     Delta takes a folder `_delta_log` without commits as a table and creates none. Another process may just be about to
-    commit: it has some seconds. A folder in which nothing changed meanwhile is a leftover and is removed. One with a
-    commit is never removed.
+    commit: it has some seconds, unless there is no such folder. One in which nothing changed meanwhile is a leftover
+    and is removed. One with a commit is never removed.
     Raises: FaultError TABLE_DAMAGED.
     """
     if not location.is_local():
@@ -30,6 +31,8 @@ def is_created(location: Location, table: str) -> bool:
     for _ in range(LOOKS):
         if has_table(location, table):
             return True
+        if not log.exists():
+            return False
         time.sleep(SECONDS_BETWEEN)
     if _changed_at(log) != before:
         # Another process removed the leftover and creates the table: its files must stay.
@@ -42,6 +45,18 @@ def is_created(location: Location, table: str) -> bool:
                 (log / name).rmdir()
         log.rmdir()
     return False
+
+
+def not_created(location: Location, table: str) -> FaultError:
+    """Return the error of a table of a local lake that no CREATE TABLE makes."""
+    folder = location.local_path() / table
+    if (folder / "_delta_log").exists():
+        return table_damaged(location, table, "its folder _delta_log has files, but no commit")
+    return FaultError(
+        "TABLE_ELSEWHERE",
+        f"Spark created the table {table}, but not in {folder}: it looks for paths in another file system",
+        "name a schema, or the URI of a lake in that file system",
+    )
 
 
 def _changed_at(log: Path) -> dict[str, int]:

@@ -30,6 +30,11 @@ ORDER_CHECK: Final = "spark.databricks.delta.optimize.zorder.checkStatsCollectio
 BUCKET: Final = "bucket"
 IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
+BY_HOURS: Final[Mapping[str, str]] = {
+    RETENTION_CHECK: "false",
+    "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
+}
+"""Let VACUUM go by its hours: without them Delta refuses fewer than the table keeps, and ignores all hours but 0."""
 RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7), strict=True))
 """What Delta does without the property: days that commits and removed files stay."""
 
@@ -133,33 +138,25 @@ def compact_small(
 
 
 def removable(store: TableStore, table: str, days: int) -> int:
-    """Return how many files `vacuum` would remove; `LISTED` means this number or more.
-
-    Delta goes by the days that the table keeps now: see `keep_for`.
-    """
-    return listed(store, table, _hours(days))
+    """Return how many files `vacuum` removes once the table keeps these days; `LISTED` means this number or more."""
+    return listed(store, table, 24 * days)
 
 
 def listed(store: TableStore, table: str, hours: int) -> int:
     """Return how many files VACUUM with these hours would remove; `LISTED` means this number or more."""
     sql = vacuum_sql(target=store.target(table), hours=hours, dry_run=True)
     # It removes nothing, so Delta need not check the time.
-    with session_settings(store.spark, {RETENTION_CHECK: "false"}):
+    with session_settings(store.spark, BY_HOURS):
         # Empty folders are listed, too: those of buckets and of the change data feed have no dot in their names.
         return store.spark.sql(sql).where(F.col("path").rlike(IS_FILE)).count()
-
-
-def _hours(days: int) -> int:
-    """Return an hour more than these days have: the clocks of writers differ."""
-    return 24 * days + 1
 
 
 def vacuum(store: TableStore, table: str, days: int) -> None:
     """Remove the files that no version of the last `days` days needs, and files that no commit names.
 
-    Delta refuses fewer days than the table keeps, see `keep_for`.
+    Delta goes by the days that the table keeps, see `keep_for`; it refuses fewer.
     """
-    store.spark.sql(vacuum_sql(target=store.target(table), hours=_hours(days))).collect()
+    store.spark.sql(vacuum_sql(target=store.target(table), hours=24 * days)).collect()
 
 
 def purge(store: TableStore, table: str) -> bool:

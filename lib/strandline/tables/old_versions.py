@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Final
 
@@ -16,6 +18,29 @@ from strandline.tables.reads import TableReads, history_sql
 from strandline.tables.store import TableStore
 
 _ALL: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How long VACUUM leaves files that a commit removed: at least and at most. None: nobody knows."""
+
+    least: timedelta
+    most: timedelta | None
+
+
+def kept(hours: int, stated_days: Iterable[int | None], *, on_databricks: bool) -> Kept:
+    """Return how long `vacuum_now` with these hours leaves removed files of tables that state these days.
+
+    Databricks goes by what each table states, or by the hours: which, its runtime decides. It always obeys 0 hours.
+    """
+    asked = timedelta(hours=hours)
+    if not hours or not on_databricks:
+        return Kept(asked, asked)
+    days = tuple(stated_days)
+    stated = [timedelta(days=each) for each in days if each is not None]
+    if len(stated) < len(days):
+        return Kept(timedelta(), None)
+    return Kept(min(asked, *stated), max(asked, *stated))
 
 
 def committed_at(tables: TableReads, table: str, version: int, newest: int) -> datetime | None:
@@ -38,10 +63,11 @@ def committed_at(tables: TableReads, table: str, version: int, newest: int) -> d
 def vacuum_now(store: TableStore, table: str, hours: int) -> int:
     """Remove the files that no version of the last `hours` hours needs, however long the table keeps them.
 
-    Returns how many files it removed; `LISTED` means this number or more.
+    Databricks goes by what the table keeps, unless `hours` is 0. Returns how many files it removed; `LISTED` means
+    this number or more.
     """
     removed = maintain.listed(store, table, hours)
-    with session_settings(store.spark, {maintain.RETENTION_CHECK: "false"}):
+    with session_settings(store.spark, maintain.BY_HOURS):
         store.spark.sql(vacuum_sql(target=store.target(table), hours=hours)).collect()
     return removed
 

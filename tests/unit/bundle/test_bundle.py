@@ -14,7 +14,7 @@ from support.packaged import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = bundle.targets()
-TOP = {"bundle", "include", "artifacts", "variables", "resources"}
+TOP = {"bundle", "include", "sync", "artifacts", "variables", "resources"}
 TARGET = {"mode", "default", "variables", "presets", "run_as", "workspace", "permissions", "resources"}
 SCHEMA = {"catalog_name", "name", "comment", "grants"}
 VOLUME = {"catalog_name", "schema_name", "name", "volume_type", "comment"}
@@ -79,10 +79,11 @@ def test_everything_else_has_only_fields_that_a_bundle_has(target):
 
 @pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
-def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(target):
+def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_or_brings_journals_has_what_they_need(target):
     from databricks.sdk.service.catalog import Privilege
 
-    resources = bundle.resolved(target, {"service_principal": "an-id", "analysts": "all"})["resources"]
+    given = {"service_principal": "an-id", "analysts": "all", "producers": "nodes"}
+    resources = bundle.resolved(target, given)["resources"]
     places = {"lake": resources["schemas"]["lake"], **resources["volumes"]}
     granted = {
         (grant["principal"], name): {Privilege(each).value for each in grant["privileges"]}
@@ -93,6 +94,8 @@ def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(
         ("an-id", "lake"): {"USE_SCHEMA", "CREATE_TABLE"},
         ("an-id", "landing"): {"READ_VOLUME"},
         ("an-id", "progress"): {"READ_VOLUME", "WRITE_VOLUME"},
+        ("nodes", "lake"): {"USE_SCHEMA"},
+        ("nodes", "landing"): {"READ_VOLUME", "WRITE_VOLUME"},
     }
     # In dev who deploys runs the jobs, and owns it all.
     assert granted == {("all", "lake"): {"USE_SCHEMA"}} | ({} if target == "dev" else needed)
@@ -144,6 +147,20 @@ def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
     assert int(version.partition(".")[0]) >= 18
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_job_clusters_have_the_policy_that_is_named_or_none(target):
+    for given, policies in ({}, {None}), ({"policy_id": "E0123"}, {"E0123"}):
+        found = bundle.resolved(target, given)
+        assert {
+            each["new_cluster"].get("policy_id")
+            for job in found["resources"]["jobs"].values()
+            for each in job["job_clusters"]
+        } == policies
+    # Older versions of the command line send an empty id to the service, which refuses it.
+    assert found["bundle"]["databricks_cli_version"] == ">= 1.10.0"
+    assert "CLI 1.10 or later" in (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
+
+
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}
@@ -165,6 +182,19 @@ def test_what_a_task_waits_for_and_runs_on_exists(target):
             assert task["job_cluster_key"] in clusters
             assert [each["whl"] for each in task["libraries"]] == [str(ROOT / "dist/*.whl")]
             assert "environment_key" not in task
+
+
+def test_a_deployment_uploads_what_jobs_read_under_names_that_no_two_files_share():
+    read = {
+        task["sql_task"]["file"]["path"]
+        for target in TARGETS
+        for _, _, task in tasks(target)
+        if "sql_task" in task
+    }
+    assert {str(path) for path in bundle.names_in_workspace(bundle.uploaded()).values()} == read
+    # A notebook has no extension there, so its two forms have one name.
+    with pytest.raises(ValueError, match=r"/damaged_fleet\.py are notebooks/damaged_fleet$"):
+        bundle.names_in_workspace(sorted((ROOT / "notebooks").iterdir()))
 
 
 def test_the_wheel_is_built_by_a_target_of_the_makefile_into_the_folder_that_the_jobs_name():

@@ -2,9 +2,11 @@
 
 import ast
 import json
+import re
 
 import pytest
 
+from strandline.contracts.quoting import is_legal_name
 from support.notebooks import NOTEBOOKS, as_jupyter, cells
 
 EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -58,3 +60,26 @@ def test_the_first_code_says_what_is_not_installed_before_anything_is_imported(p
         for alias in node.names
     }
     assert imported == {"importlib"}
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in NOTEBOOKS if each.stem != "kill_replay_count"], ids=lambda path: path.stem
+)
+def test_its_lakes_are_in_schemas_where_one_is_named_and_else_in_folders(path, monkeypatch, tmp_path):
+    code = "\n".join(text for kind, text in cells(path) if kind == "code")
+    assert set(re.findall(r"strandline\.open\((.)", code)) == {"*"}
+    monkeypatch.setenv("NOTEBOOK_FOLDER", str(tmp_path))
+    asked = []
+
+    def opened(**place):
+        asked.append(place)
+        raise InterruptedError
+
+    monkeypatch.setattr("strandline.open", opened)
+    for schema in ("main.demo", ""):
+        monkeypatch.setenv("NOTEBOOK_SCHEMA", schema)
+        with pytest.raises(InterruptedError):
+            exec(compile(code, path.name, "exec"), {})
+    name = asked[0]["schema"].removeprefix("main.demo_")
+    assert asked == [{"schema": f"main.demo_{name}"}, {"path": tmp_path / name}]
+    assert is_legal_name(name)

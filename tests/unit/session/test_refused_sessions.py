@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+import strandline
 from strandline.cli.invocation import Invocation, Options
 from strandline.config import effective, options_layer
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 from strandline.session.conf import DELTA_EXTENSION
 from strandline.session.functions import register
 from strandline.session.open import _make_folder, _start, check_session, log_path
@@ -64,6 +65,18 @@ def test_a_spark_without_table_functions_of_arrow_is_named_with_the_version_that
         register(SimpleNamespace(version="4.0.0"))
     assert refused.value.code == "SPARK_TOO_OLD"
     assert "4.0.0" in refused.value.message
+
+
+def test_a_lake_in_a_folder_is_refused_on_databricks_before_anything_is_written(monkeypatch, tmp_path):
+    session = SimpleNamespace(conf=SimpleNamespace(get=lambda key, default=None: HOSTED.get(key, default)))
+    monkeypatch.setattr(Invocation, "session", lambda *_, **__: session)
+    with pytest.raises(UsageError, match="is a folder") as refused:
+        strandline.open(tmp_path / "lake").init()
+    assert (refused.value.code, refused.value.exit_code) == ("FOLDER_ON_DATABRICKS", 2)
+    assert "strandline.open(schema=" in refused.value.next
+    assert list(tmp_path.iterdir()) == []
+    for place in ({"lake": "abfss://c@a.dfs.core.windows.net/lake"}, {"schema": "main.lake"}):
+        assert Invocation("init", Options(**place)).store(writes=False).spark is session
 
 
 def test_a_user_without_a_home_needs_one_only_for_a_session_of_its_own(monkeypatch, tmp_path):

@@ -1,11 +1,13 @@
 """Which names in a schema are a lake's, and what is said when a catalog refuses."""
 
+from types import SimpleNamespace
+
 import pytest
 from pyspark.errors import AnalysisException
 
 from strandline.contracts.load import tables
-from strandline.core.errors import FaultError
-from strandline.tables.catalogs import SchemaNames, foreign_names, refusals
+from strandline.core.errors import FaultError, UsageError
+from strandline.tables.catalogs import SchemaNames, foreign_names, names_in, refusals
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 
@@ -53,6 +55,23 @@ def test_a_refusal_names_what_was_not_created_and_no_text_of_the_catalog(error, 
     assert told.value.code == "CATALOG_REFUSED"
     assert told.value.message == f"the catalog of main.ours does not create the table run: {cause}"
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused("CATALOG_NOT_FOUND"),
+        # As Databricks says it.
+        refused(None, "[NO_SUCH_CATALOG_EXCEPTION] Catalog 'main' was not found. Please verify SQLSTATE: 42704"),
+    ],
+)  # fmt: skip
+def test_a_catalog_that_the_session_does_not_have_is_wrong_usage(error):
+    def sql(statement):
+        raise error
+
+    with pytest.raises(UsageError, match="has no catalog main") as told:
+        names_in(SimpleNamespace(sql=sql), OURS)
+    assert (told.value.code, told.value.exit_code) == ("CATALOG_UNKNOWN", 2)
 
 
 def test_what_is_no_refusal_of_a_catalog_stays_what_it_is(tmp_path):

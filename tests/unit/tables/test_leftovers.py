@@ -84,8 +84,20 @@ def test_what_is_no_leftover_is_never_removed(lake, log):
     assert (log / "notes.txt").read_text() == "mine"
 
 
-def test_a_table_that_no_statement_creates_is_damaged(lake, log):
-    (log / "notes.txt").write_text("mine")
+def test_a_folder_without_a_log_is_not_waited_for(lake, log, monkeypatch):
+    monkeypatch.setattr(leftovers.time, "sleep", None)
+    log.rmdir()
+    assert not is_created(lake, "run")
+    log.parent.rmdir()
+    assert not is_created(lake, "run")
+
+
+@pytest.mark.parametrize(("there", "code"), [(True, "TABLE_DAMAGED"), (False, "TABLE_ELSEWHERE")])
+def test_a_table_that_no_statement_creates_is_damaged_or_somewhere_else(lake, log, there, code):
+    if there:
+        (log / "notes.txt").write_text("mine")
+    else:
+        shutil.rmtree(log.parent)
     made = []
 
     class Store:
@@ -94,9 +106,10 @@ def test_a_table_that_no_statement_creates_is_damaged(lake, log):
         def repeated(self, statement, *, table, buckets):
             made.append(table)
 
-    with pytest.raises(FaultError) as damaged:
+    with pytest.raises(FaultError) as refused:
         make(Store(), LakeDesign(16, {}), ["run"])
-    assert (damaged.value.code, made) == ("TABLE_DAMAGED", ["run"] * TRIES)
+    assert (refused.value.code, made) == (code, ["run"] * TRIES)
+    assert ("has files" in refused.value.message) == there
 
 
 def test_data_without_a_log_are_damage(lake, log):

@@ -15,9 +15,7 @@ _JARS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _CLIENT: Final = "hadoop-client-api"
 
-NO_JAR: Final = re.compile(
-    r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme|UNSUPPORTED_FILESYSTEM"
-)
+NO_JAR: Final = re.compile(r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme")
 """What Spark says of a store without its jar."""
 
 _PUTS_BLINDLY: Final = frozenset(("s3", "s3a", "s3n"))

@@ -87,11 +87,6 @@ CASES = {
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",
     ),
-    "a lake in a store that the session does not support": (
-        "[UNSUPPORTED_FILESYSTEM] s3 is not supported",
-        "STORE_JAR_MISSING",
-        "Spark has no jar for the store of the lake",
-    ),
     "serverless compute that persists no frame": (
         "[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE is not supported on serverless compute. SQLSTATE: 0A000",
         "COMPUTE_UNSUPPORTED",

@@ -284,7 +284,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
         # Forks of which a killed run writes the rows, but not those of their journals. The lake has no line of one yet.
         {
             "big.jsonl": branch(history.big, 700, 2, author=3),
-            "unseen.jsonl": frame(unseen, 0, 40) + b"\n" + branch(unseen, 15, 2, author=1),
+            "unseen.jsonl": frame(unseen, 0, 40) + b"\n" + branch(unseen, 15, 2),
         },
     ]
     for number, files in enumerate(years):

@@ -3,6 +3,7 @@
 from strandline.contracts.load import contract
 from strandline.core.ids import bucket_of
 from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.devicelog.info import FORK_POLICY
 from strandline.dialects.devicelog.spark import reduction
 from support.places import BUCKETS
 
@@ -52,5 +53,5 @@ class Uncounted:
 
 def reduce_entries(entries, policy):
     """The reduction of all entries of a frame."""
-    scope = ReduceScope(None, 1, "run", lake_options={reduction.POLICY: policy})
+    scope = ReduceScope(None, 1, "run", lake_options={FORK_POLICY: policy})
     return reduction.reduce(None, Entries(entries), Uncounted(), scope)

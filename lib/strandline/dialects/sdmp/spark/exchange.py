@@ -178,20 +178,22 @@ def _answer_frames(spans: DataFrame, trunks: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     texts = trunks.select("namespace", "n", journal_rows.exact_line().alias("text"))
-    wanted = spans.where(F.col("is_within") & (F.col("last") > F.col("start_n"))).select(
-        "request_no", "namespace", F.explode(F.sequence(F.col("start_n") + 1, F.col("last"))).alias("n")
-    )
-    entries = wanted.join(texts, ["namespace", "n"]).groupBy("request_no").agg(
-        F.array_sort(F.collect_list(F.struct("n", "text"))).alias("entries")
+    is_filled = F.col("is_within") & (F.col("last") > F.col("start_n"))
+    places = F.when(is_filled, F.sequence(F.col("start_n") + 1, F.col("last")))
+    each = ("request_no", "requests", "namespace", "since", "is_within")
+    wanted = spans.select(*each, F.explode_outer(places).alias("n"))
+    entry = F.when(F.col("text").isNotNull(), F.struct("n", "text"))
+    answered = wanted.join(texts, ["namespace", "n"], "left").groupBy(*each).agg(
+        F.array_sort(F.collect_list(entry)).alias("entries")
     )  # fmt: skip
     quoted = F.transform("entries", lambda entry: F.concat(F.lit('"'), entry["text"], F.lit('"')))
     line = F.concat(
-        F.lit('{"node":"'), F.col("to"), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
-        F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
+        F.lit('{"node":"'), node(), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
+        F.array_join(quoted, ","), F.lit("]}}"),
     )  # fmt: skip
-    return spans.join(entries, "request_no", "left").select(
+    return answered.select(
         "request_no",
         "requests",
         F.when(F.col("is_within"), line).alias("line"),
-        F.coalesce(F.array_size("entries"), F.lit(0)).alias("lines"),
+        F.array_size("entries").alias("lines"),
     )

@@ -8,12 +8,12 @@ from bench.described import Bar, Described
 
 LOGS: Final = {
     14: Described(
-        "signature-kernel",
-        "the signature kernel alone, signatures a second",
+        "signature-check",
+        "the check of a signature alone, signatures a second",
         "a bare `coincurve` loop on as many processes",
         Bar(least=0.7, aim=0.85),
         "Key, signature and signed bytes in, verdict out, on all cores. The bare loop holds the key parsed; the "
-        "kernel tests its form, that of the signature and low S, and looks the key up.",
+        "check tests its form, that of the signature and low S, and looks the key up.",
     ),
     15: Described(
         "verify-block",

@@ -115,3 +115,8 @@ def test_what_is_no_secret_key_is_refused(secret):
 
 def test_a_digest_of_another_length_verifies_nothing():
     assert not verify_digest(PUBLIC, GOOD, DIGEST[:-1])
+
+
+def test_a_signature_is_of_one_message_alone_also_of_an_empty_one():
+    signed = [(b"a", KEY.sign(b"a")), (b"b", KEY.sign(b"x")), (b"c", b""), (b"", KEY.sign(b""))]
+    assert [verify(PUBLIC, sig, message) for message, sig in signed] == [True, False, False, True]

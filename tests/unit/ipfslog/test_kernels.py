@@ -3,12 +3,10 @@
 import hashlib
 import json
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import (
@@ -17,7 +15,6 @@ from strandline.dialects.ipfslog.kernels import (
     STORED_IDENTITY,
     identities,
     judgement,
-    verified,
 )
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
 from strandline.dialects.ipfslog.verify import check_block, verify_block, verify_identity
@@ -120,17 +117,6 @@ def test_the_facts_of_a_block_and_the_verdict_on_its_identity_make_the_verdict_o
         '{"key":"x","op":"PUT","value":1}',
         "1",
     )
-
-
-def test_signatures_of_a_batch_are_verified_one_by_one():
-    key = SigningKey(b"\x01" * 32)
-    messages = [b"a", b"b", b"c", b""]
-    ders = [key.sign(b"a"), key.sign(b"x"), b"", key.sign(b"")]
-    columns = [
-        pd.Series(column, dtype=object) for column in ([key.public(compressed=True)] * 4, ders, messages)
-    ]
-    assert verified(*columns).tolist() == [True, False, False, True]
-    assert verified(*(column[:0] for column in columns)).dtype == np.bool_
 
 
 def test_identities_of_a_batch_have_the_verdict_of_the_reference():

@@ -29,7 +29,6 @@ from strandline.dialects.ipfslog.kernels.pruning import (
 )
 from strandline.dialects.ipfslog.kernels.replay import replay
 from strandline.dialects.ipfslog.kernels.sections import sections
-from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_SCHEMA, skeletons
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_SCHEMA, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_SCHEMA, walk_positions
@@ -79,7 +78,6 @@ __all__ = [
     "signed_digests",
     "skeletons",
     "state_hashes",
-    "verified",
     "walk_positions",
     "whole_logs",
 ]

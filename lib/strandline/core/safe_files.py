@@ -4,6 +4,7 @@ import errno
 import os
 import secrets
 import stat
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -39,7 +40,7 @@ def unguarded(path: bytes) -> bytes:
     return path.replace(_UNTRUSTED, b"/", 1)
 
 
-def open_file(path: AnyPath, *, follow: bool = True) -> BinaryIO:
+def open_file(path: AnyPath, *, follow: bool = True) -> BufferedReader:
     """Open a regular file for reading. A pipe, device, socket or folder is refused without blocking.
 
     No link after `//` in the path (see `guarded`) is followed; without `follow` the last part is not followed either.

@@ -22,7 +22,6 @@ from strandline.tables.store import TableStore
 
 MANIFEST: Final = "_manifest.jsonl"
 """A hidden name: `ingest` of the folder reads the journals alone."""
-BLOCK_BYTES: Final = 1024 * 1024
 
 
 def check_folder(folder: Path) -> None:
@@ -87,9 +86,7 @@ def _verified(dialect: Archives, namespace: str, made: WrittenFile, lines: int) 
         with open_file(made.path, follow=False) as file:
             held = dialect.verify_archived(namespace, file)
             file.seek(0)
-            digest = hashlib.sha256()
-            while block := file.read(BLOCK_BYTES):
-                digest.update(block)
+            digest = hashlib.file_digest(file, "sha256")
     except OSError as error:
         raise _damaged(made.path, why_unreadable(error)) from error
     if held is None or held.lines != lines or digest.hexdigest() != made.sha256:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.contracts.maintenance import REMOVED_FILES
-from strandline.contracts.shared_tables import GC_RUNS, QUARANTINE
+from strandline.contracts.shared_tables import GC_RUNS, QUARANTINE, STATES
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import gc_runs
@@ -177,7 +177,7 @@ def _vacuumed(store: TableStore, gone: DataFrame, now: datetime) -> DataFrame:
 
     A collection that another run finished does not say which commit deleted: then the newest one counts.
     """
-    states = store.read("namespace_state").select("namespace", "dialect").join(F.broadcast(gone), "dialect")
+    states = store.read(STATES).select("namespace", "dialect").join(F.broadcast(gone), "dialect")
     open_ = store.read(GC_RUNS).where("outcome = 'DONE' AND gc_number IS NOT NULL AND vacuumed_at IS NULL")
     found = open_.join(states, "namespace").where(F.coalesce("delete_version", "newest") <= F.col("gone"))
     return found.select(*open_.columns).withColumn("vacuumed_at", F.lit(now.astimezone(UTC)))

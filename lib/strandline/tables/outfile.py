@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
 from strandline.core.safe_files import open_file
-from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.manifests import MAX_MANIFEST_BYTES, StatedNamespace
 from strandline.tables.manifests import check_new, manifest_path, write_manifest_of
 from strandline.tables.newfile import NewFile, WrittenFile
@@ -99,11 +98,8 @@ def _content(manifest: Path) -> bytes:
 
 def _digest(path: Path) -> bytes:
     """Return the SHA-256 of a file as manifests state it; a word that is in none if it cannot be read."""
-    digest = hashlib.sha256()
     try:
         with open_file(path) as stream:
-            while block := stream.read(BLOCK_BYTES):
-                digest.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest().encode("ascii")
     except OSError:
         return b"unknown digest"
-    return digest.hexdigest().encode("ascii")

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from strandline.contracts.maintenance import advance_sql, restart_sql
+from strandline.contracts.shared_tables import STATES
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.read_lake import replaces_rows
 from strandline.tables.reads import COMMITS_SEARCHED, TableReads
 from strandline.tables.store import TableStore
 
-_STATES: Final = "namespace_state"
-
 
 def reduced_before(tables: TableReads, dialect: str) -> tuple[int | None, int]:
     """Return the version of the record table up to which a dialect is reduced, or None, and the number of records."""
-    few = tables.few_rows(_STATES)
+    few = tables.few_rows(STATES)
     if few is not None:
         of_dialect = few.filter(pc.equal(few.column("dialect"), dialect))
         return (
             pc.max(of_dialect.column("reduced_version")).as_py(),
             pc.sum(of_dialect.column("record_count")).as_py() or 0,
         )
-    states = tables.read(_STATES).where(F.col("dialect") == dialect)
+    states = tables.read(STATES).where(F.col("dialect") == dialect)
     [stored] = states.agg(
         F.max("reduced_version").alias("version"), F.sum("record_count").alias("records")
     ).collect()
@@ -36,10 +35,10 @@ def reduced_before(tables: TableReads, dialect: str) -> tuple[int | None, int]:
 
 def reduced_dialects(tables: TableReads) -> set[str]:
     """Return the names of the dialects that have states."""
-    few = tables.few_rows(_STATES)
+    few = tables.few_rows(STATES)
     if few is not None:
         return set(few.column("dialect").to_pylist())
-    return {row["dialect"] for row in tables.read(_STATES).select("dialect").distinct().collect()}
+    return {row["dialect"] for row in tables.read(STATES).select("dialect").distinct().collect()}
 
 
 def was_recreated(tables: TableReads, table: str, previous: int, version: int) -> bool:
@@ -94,7 +93,7 @@ def may_be_updated(tables: TableReads) -> bool:
 
     The newest commits tell that there is none if they begin with the version 0.
     """
-    commits = tables.newest_commits(_STATES)
+    commits = tables.newest_commits(STATES)
     return commits[-1]["version"] > 0 or any(each["operation"] == "UPDATE" for each in commits)
 
 
@@ -104,10 +103,10 @@ def advance(store: TableStore, namespace: str, bucket: int, before: int, version
     Raises: FaultError `WRITE_CONFLICT`.
     """
     sql = advance_sql(
-        target=store.target(_STATES), version=version, before=before, namespace=namespace, bucket=bucket
+        target=store.target(STATES), version=version, before=before, namespace=namespace, bucket=bucket
     )
     with session_settings(store.spark, {USER_METADATA: store.run_id}):
-        store.repeated(lambda: store.spark.sql(sql).collect(), table=_STATES, buckets=(bucket,))
+        store.repeated(lambda: store.spark.sql(sql).collect(), table=STATES, buckets=(bucket,))
 
 
 def restart(store: TableStore, dialect: str, version: int) -> int:
@@ -117,7 +116,7 @@ def restart(store: TableStore, dialect: str, version: int) -> int:
     from nothing.
     Raises: FaultError `WRITE_CONFLICT`.
     """
-    sql = restart_sql(target=store.target(_STATES), dialect=dialect, version=version)
+    sql = restart_sql(target=store.target(STATES), dialect=dialect, version=version)
     with session_settings(store.spark, {USER_METADATA: store.run_id}):
-        [row] = store.repeated(lambda: store.spark.sql(sql).collect(), table=_STATES, buckets=())
+        [row] = store.repeated(lambda: store.spark.sql(sql).collect(), table=STATES, buckets=())
     return int(row["num_affected_rows"])

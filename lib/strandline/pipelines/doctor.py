@@ -116,8 +116,17 @@ def _pair(environ: Mapping[str, str]) -> Check:
 def _jar(settings: Settings, environ: Mapping[str, str]) -> Check:
     if is_hosted(environ):
         return Check("Delta jar", True, "the Delta of the active session")
-    jars = cached_jars(Path(settings.spark.cache))
-    found = f"{coordinate()}, " + (
+    try:
+        asked = coordinate()
+    except PackageNotFoundError:
+        return Check(
+            "Delta jar",
+            False,
+            "not tried: the version of pyspark says which",
+            "repair the faults above first",
+        )
+    jars = cached_jars(Path(settings.spark.cache), asked)
+    found = f"{asked}, " + (
         f"{len(jars)} files cached" if jars else "not cached yet: the next start downloads it"
     )
     return Check("Delta jar", True, found)

@@ -2,12 +2,15 @@
 
 import os
 from importlib.metadata import PackageNotFoundError
+from types import SimpleNamespace
 
 import pytest
 
 from strandline.config import defaults
 from strandline.pipelines import doctor
+from strandline.session import jars
 from strandline.tables.location import Location
+from support.lakes import Lake
 
 
 @pytest.fixture
@@ -33,6 +36,27 @@ def test_on_one_machine_another_pair_is_named_with_the_right_one(other_pair):
     check = doctor._pair({})
     assert (check.ok, check.found) == (False, "pyspark 4.1.0, delta-spark not installed")
     assert "pyspark==4.2.0 delta-spark==4.4.0" in check.next_step
+
+
+def test_without_spark_every_other_check_is_made_and_told(monkeypatch, tmp_path):
+    def version(package):
+        raise PackageNotFoundError(package)
+
+    for module in (doctor, jars):
+        monkeypatch.setattr(module, "version", version)
+
+    def start():
+        raise AssertionError("Spark was started")
+
+    location = Location.lake(str(tmp_path / "lake"))
+    checks = doctor.run(
+        defaults(), location, {}, start, Lake.context(SimpleNamespace(run_id="1"), "doctor")
+    ).members["checks"]
+    failed = {check["name"]: check["mend"] for check in checks if not check["ok"]}
+    assert len(checks) == 9
+    assert failed.keys() - {"Java"} == {"Spark and Delta", "Delta jar", "Spark session"}
+    assert "pyspark==4.2.0 delta-spark==4.4.0" in failed["Spark and Delta"]
+    assert failed["Delta jar"] == failed["Spark session"] == "repair the faults above first"
 
 
 def test_a_folder_that_cannot_be_searched_is_a_failed_check_that_names_it(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from strandline.pipelines.health_rows import HEALTHS
 from strandline.pipelines.report import Report
 
 _NEXT: Final = (
-    "Install the packages of the extra: .venv/bin/pip install '.[report]' in the checkout, "
+    "Install the packages of the extra: .venv/bin/pip install --editable '.[report]' in the checkout, "
     "or pip install 'WHEEL[report]'."
 )
 

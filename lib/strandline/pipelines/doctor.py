@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PYTHONS = ((3, 11), (3, 13))
 _PAIR = {"pyspark": "4.2.0", "delta-spark": "4.4.0"}
 _REINSTALL = "install the pair again: pip install pyspark==4.2.0 delta-spark==4.4.0"
+_LATER = "repair the faults above first"
 
 
 Batches = TypeVar("Batches")
@@ -66,7 +67,7 @@ def run(
     if all(check.ok for check in checks):
         checks.append(_table(settings, session, context))
     else:
-        checks.append(Check("Spark session", False, "not tried", "repair the faults above first"))
+        checks.append(Check("Spark session", False, "not tried", _LATER))
     failed = [check.name for check in checks if not check.ok]
     return replace(context, session_seconds=context.elapsed() - before).report(
         location.describe(),
@@ -119,12 +120,7 @@ def _jar(settings: Settings, environ: Mapping[str, str]) -> Check:
     try:
         asked = coordinate()
     except PackageNotFoundError:
-        return Check(
-            "Delta jar",
-            False,
-            "not tried: the version of pyspark says which",
-            "repair the faults above first",
-        )
+        return Check("Delta jar", False, "not tried: the version of pyspark says which", _LATER)
     jars = cached_jars(Path(settings.spark.cache), asked)
     found = f"{asked}, " + (
         f"{len(jars)} files cached" if jars else "not cached yet: the next start downloads it"

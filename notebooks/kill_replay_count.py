@@ -20,7 +20,7 @@ if missing:
     raise SystemExit(f"not installed: {', '.join(missing)}. {INSTALL}")
 spark_version = import_module("pyspark").__version__
 if tuple(map(int, spark_version.split(".")[:2])) < (4, 1):
-    raise SystemExit(f"Strandline needs Spark 4.1, this is {spark_version}. {INSTALL}")
+    raise SystemExit(f"Strandline needs Spark 4.1 or later, this is {spark_version}. {INSTALL}")
 
 # COMMAND ----------
 

@@ -5,29 +5,36 @@
 # MAGIC Two lakes receive different parts of the same journals, in different orders. They copy what they lack from each other until both have the
 # MAGIC same sets of records, and the same state hashes. Then one node tells Tokyo another history: the fork is found, with evidence.
 # MAGIC
-# MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`, on a cluster `%pip install 'WHEEL[notebook]'`.
+# MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`, on Databricks `%pip install 'WHEEL[notebook]'`.
 
 # COMMAND ----------
 
 from importlib import import_module
 from importlib.util import find_spec
 
-INSTALL = "Run: pip install 'WHEEL[spark,notebook]', with the path of the wheel of Strandline"
+INSTALL = (
+    "Run: pip install 'WHEEL[spark,notebook]', on Databricks: %pip install 'WHEEL[notebook]'. "
+    "WHEEL is the path of the wheel of Strandline"
+)
 missing = [name for name in ("strandline", "pyspark", "matplotlib") if find_spec(name) is None]
 if missing:
     raise SystemExit(f"not installed: {', '.join(missing)}. {INSTALL}")
 spark_version = import_module("pyspark").__version__
 if tuple(map(int, spark_version.split(".")[:2])) < (4, 1):
-    raise SystemExit(f"Strandline needs Spark 4.1, this is {spark_version}. {INSTALL}")
+    raise SystemExit(
+        f"Strandline needs Spark 4.1 or later, this is {spark_version}. On Databricks take runtime 18 LTS or later. {INSTALL}"
+    )
 
 # COMMAND ----------
 
 # MAGIC %md
 # MAGIC ## Two lakes, two parts of the truth
 # MAGIC
-# MAGIC Six nodes write 30 lines each. London gets the first 20 lines of each journal, Tokyo all lines of three of them. On several machines set
-# MAGIC `FOLDER` to a folder that all of them see, such as a volume. On Databricks set `SCHEMA`, too, which has no lakes in folders: with `main.demo`
-# MAGIC they are in the schemas `main.demo_london` and `main.demo_tokyo`.
+# MAGIC Six nodes write 30 lines each. London gets the first 20 lines of each journal, Tokyo all lines of three of them.
+# MAGIC
+# MAGIC The next cell reads two environment variables; you can write their values there instead. On several machines set `NOTEBOOK_FOLDER` to a
+# MAGIC folder that all of them see, such as a volume. On Databricks set `NOTEBOOK_SCHEMA`, too, since lakes cannot be in folders there: with
+# MAGIC `main.demo` they are in the schemas `main.demo_london` and `main.demo_tokyo`.
 
 # COMMAND ----------
 

@@ -80,6 +80,16 @@ def test_many_journals_take_about_as_long_as_the_pages_say_of_figure_28() -> Non
     assert 1 / 1.2 <= many.ratio <= 1.2
 
 
+def test_an_operation_that_is_admitted_takes_as_much_memory_as_the_pages_say_of_figure_50() -> None:
+    [figure] = [figure for figure in read_figures(ROOT / "docs/bench") if figure.number == 50]
+    [case] = figure.cases
+    assert case.name.startswith("1,000,000 operations")
+    kilobytes = case.work.median * 2**20 / 1_000_000 / 1000
+    for page in ("aura.md", "security.md"):
+        text = " ".join((ROOT / "docs" / page).read_text("utf-8").split())
+        assert f"holds the operations of one authority: about {kilobytes:.1f} KB each" in text
+
+
 def test_the_page_of_commands_lists_every_command() -> None:
     listed = re.findall(r"^\| `strandline (\w+)", (ROOT / "docs/usage.md").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(command_names())

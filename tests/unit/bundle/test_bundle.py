@@ -161,6 +161,24 @@ def test_job_clusters_have_the_policy_that_is_named_or_none(target):
     assert "CLI 1.10 or later" in (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
 
 
+def test_the_page_says_when_each_job_runs():
+    page = (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\w+)` \| (every [^|;,]*[\w:])", page, re.MULTILINE))
+    assert told == {
+        name: _in_words(job["schedule"]["quartz_cron_expression"])
+        for name, job in jobs("prod").items()
+        if "schedule" in job and job["schedule"]["timezone_id"] == "UTC"
+    }
+
+
+def _in_words(cron: str) -> str:
+    second, minute, hour, *_, weekday = cron.split()
+    assert second == "0"
+    if hour == "*":
+        return f"every {minute[2:]} minutes" if minute.startswith("*/") else f"every hour at minute {minute}"
+    return f"every {'Sunday' if weekday == 'SUN' else 'day'} at {int(hour):02}:{int(minute):02}"
+
+
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}

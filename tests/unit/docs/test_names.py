@@ -20,9 +20,10 @@ BELOW = (ROOT, ROOT / "docs", LIB, *(path for path in (LIB / "dialects").iterdir
 MADE = {"build/mutants/lived.txt"}
 OF_OTHERS = {
     "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID", "AsyncClient", "OPENLINEAGE_API_KEY",
-    "PythonUtils", "RESOLVE_BENEATH", "disable_auto_optimization", "prod_cluster", "table_changes",
+    "PythonUtils", "RESOLVE_BENEATH", "disable_auto_optimization", "ingest_logs", "landing_logs", "prod_cluster",
+    "table_changes",
 }  # fmt: skip
-"""Names of other programs, and of what a decision threw away."""
+"""Names of other programs, of what a reader adds to the bundle, and of what a decision threw away."""
 
 
 @cache

@@ -100,6 +100,27 @@ def test_the_changelog_names_every_table_and_view_below_tables() -> None:
     assert [name for name in (*tables(), *view_names()) if f"`{name}`" not in told] == []
 
 
+def test_the_page_of_settings_shows_what_each_environment_changes() -> None:
+    page = (ROOT / "docs/usage.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    shown = {
+        (name, row[0].strip("`")): value.strip("`")
+        for row in rows
+        if len(row) == 5 and row[0].strip("`") in keys()
+        for name, value in zip(("base", "dev", "prod"), row[1:4], strict=True)
+        if value
+    }
+    files = {name: ROOT / "conf" / f"{name}.yaml" for name in ("base", "local", "dev", "prod")}
+    stated = {
+        (name, f"{section}.{key}"): str(value)
+        for name, path in files.items()
+        for section, values in yaml.safe_load(path.read_text("utf-8")).items()
+        for key, value in values.items()
+    }
+    changed = {key for name, key in stated if name != "base"}
+    assert shown == {(name, key): value for (name, key), value in stated.items() if key in changed}
+
+
 def test_every_view_is_asked_something() -> None:
     asked = "\n".join([*typed_pages.QUERIES, *typed_pages.DASHBOARDS.values()])
     assert [view for view in view_names() if not re.search(rf"FROM\s+{view}\b", asked)] == []

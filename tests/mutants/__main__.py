@@ -37,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=int, default=60)
     given = parser.parse_args(argv)
     mutmut = given.mutmut.resolve()
+    words = ["git", "rev-parse", "--short=8", "HEAD"]
+    commit = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     tree = make_tree(FOLDER)
     if not run([str(mutmut), "run", "--max-children", "2", FIRST], tree, given.minutes):
         print(f"mutmut did not come to its end: {LOG.relative_to(ROOT)}", file=sys.stderr)
@@ -54,8 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "mutmut": asked.stdout.split()[-1], "Python": platform.python_version(), "pytest": version("pytest"),
         "Strandline": version("strandline"),
     }  # fmt: skip
+    date = f"{datetime.now(UTC):%Y-%m-%d}"
     PAGE.write_text(
-        page(rows, date=f"{datetime.now(UTC):%Y-%m-%d}", seed=given.seed, versions=versions), encoding="utf-8"
+        page(rows, date=date, commit=commit, seed=given.seed, versions=versions), encoding="utf-8"
     )
     print(f"{rows[-1].judged} judged, {rows[-1].surviving_share:.1%} survived: {PAGE.relative_to(ROOT)}")
     return 0

@@ -12,7 +12,7 @@ A mutant is the code with one small fault: a comparison turned, a constant chang
 survives if the tests still pass. `make mutants` draws a sample of all mutants, judges each by the tests without a JVM
 that call its function, and writes this page.
 
-{date}: of {made:,} mutants a sample of {judged} (seed {seed}), **{share:.1%} survived**.
+{date}, commit `{commit}`: of {made:,} mutants a sample of {judged} (seed {seed}), **{share:.1%} survived**.
 
 | part | mutants | judged | killed | survived | met by no test | surviving share |
 |---|---|---|---|---|---|---|
@@ -26,7 +26,7 @@ a JVM kill some others; they are no part of this run. `make mutants N=300 SEED=2
 """
 
 
-def page(rows: Sequence[Row], *, date: str, seed: int, versions: Mapping[str, str]) -> str:
+def page(rows: Sequence[Row], *, date: str, commit: str, seed: int, versions: Mapping[str, str]) -> str:
     """Return the page's text; the last row is the sum of the others."""
     lines = (
         f"| `{row.part}` | {row.made:,} | {row.judged} | {row.killed} | {row.survived} | {row.untested} "
@@ -34,6 +34,6 @@ def page(rows: Sequence[Row], *, date: str, seed: int, versions: Mapping[str, st
         for row in rows
     )
     return _TEXT.format(
-        date=date, made=rows[-1].made, judged=rows[-1].judged, seed=seed, share=rows[-1].surviving_share,
+        date=date, commit=commit, made=rows[-1].made, judged=rows[-1].judged, seed=seed, share=rows[-1].surviving_share,
         rows="\n".join(lines), versions=", ".join(f"{name} {version}" for name, version in versions.items()),
     )  # fmt: skip

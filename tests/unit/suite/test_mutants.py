@@ -66,9 +66,11 @@ def test_codes_are_read_from_what_mutmut_leaves(tmp_path: Path) -> None:
     assert read_codes(tmp_path) == {"strandline.core.ids.x_a__mutmut_1": 0}
 
 
-def test_the_page_tells_sample_share_date_and_versions() -> None:
-    text = page(rows_of(CODES, CODES), date="2026-01-31", seed=5, versions={"mutmut": "1.2"})
-    assert "2026-01-31: of 7 mutants a sample of 5 (seed 5), **40.0% survived**" in text
+def test_the_page_tells_sample_share_date_commit_and_versions() -> None:
+    text = page(
+        rows_of(CODES, CODES), date="2026-01-31", commit="0123abcd", seed=5, versions={"mutmut": "1.2"}
+    )
+    assert "2026-01-31, commit `0123abcd`: of 7 mutants a sample of 5 (seed 5), **40.0% survived**" in text
     assert "| `core` | 2 | 2 | 1 | 1 | 0 | 50.0% |" in text
     assert "Versions: mutmut 1.2." in text
 

@@ -26,7 +26,8 @@ def page(reasons: Mapping[str, Reason]) -> str:
     return markdown.page(
         "Reasons",
         "Why a record was rejected, waits or is in conflict. `strandline explain CODE` prints the same. Codes are"
-        " stored in tables, so they are never renamed.",
+        " stored in tables, so they are never renamed. The codes of errors, which end a command, are"
+        " [no reasons](../usage.md#reason-codes-and-error-codes).",
         *(_group(dialects, each) for dialects, each in groups.items()),
     )
 

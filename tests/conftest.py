@@ -95,22 +95,34 @@ def jars(request, settings) -> tuple[Path, ...]:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel, built once."""
-    from support.packaged import build_wheel
-
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+def packaged(tmp_path_factory, worker_id) -> Path:
+    """A folder of this run of the tests, for all its processes."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "packaged"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def program(wheel, jars, settings, tmp_path_factory):
-    """A program that was installed from the wheel."""
+def wheel(packaged) -> Path:
+    """The wheel, built once."""
+    from support.packaged import build_wheel
+
+    with one_at_a_time(packaged / "wheel.lock"):
+        [*built] = packaged.glob("*.whl")
+        return built[0] if built else build_wheel(packaged)
+
+
+@pytest.fixture(scope="session")
+def program(wheel, jars, settings, packaged, tmp_path_factory):
+    """A program that was installed from the wheel, once."""
     from support.packaged import Program, install, make_python
 
-    folder = tmp_path_factory.mktemp("installed")
-    python = make_python(folder / "python")
-    install(python, wheel)
-    return Program(python, Path(settings.spark.cache), folder / "state")
+    folder = packaged / "python"
+    with one_at_a_time(packaged / "python.lock"):
+        if not (folder / "bin" / "strandline").exists():
+            install(make_python(folder), wheel)
+    return Program(folder / "bin" / "python", Path(settings.spark.cache), tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

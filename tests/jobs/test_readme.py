@@ -21,8 +21,8 @@ FILES = {
 }
 PRUNING_PAGE = (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8")
 PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-# The first command that writes makes a lake: so it is with `lake` and `second-lake`. These are copies of an empty one.
-COPIES = ("own-lake", "copied-lake", "stores-lake", "devices-lake")
+# The first command that writes makes a lake: so it is with `second-lake`. These are copies of an empty one.
+COPIES = ("lake", "own-lake", "copied-lake", "stores-lake", "devices-lake")
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
 

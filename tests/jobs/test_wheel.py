@@ -26,19 +26,28 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
     ).stdout
     assert place.startswith(f"{program.python.parents[1]}/lib/")
 
-    def answer(*words: str) -> dict:
-        done = program.run(*words, "--json", cwd=tmp_path)
+    def answers(done: subprocess.CompletedProcess[str]) -> list[dict]:
         assert done.returncode == 0, done.stderr + done.stdout
-        return json.loads(done.stdout)
+        return [json.loads(each) for each in done.stdout.splitlines()]
 
-    assert answer("init", "--buckets", "4")["created"] == list(tables())
+    made, landed, reduced = answers(
+        program.run_all(
+            ["init", "--buckets", "4", "--json"],
+            ["ingest", "dump", "--dialect", "sdmp", "--json"],
+            ["reduce", "--json"],
+            cwd=tmp_path,
+        )
+    )
+    assert made["created"] == list(tables())
     counts, states = outcome_of(FILES)
-    assert answer("ingest", "dump", "--dialect", "sdmp")["counts"].items() >= asdict(counts).items()
-    assert answer("reduce")["namespaces"] == len(states)
-    rows = answer("status")["rows"]
+    assert landed["counts"].items() >= asdict(counts).items()
+    assert reduced["namespaces"] == len(states)
+    [told] = answers(program.run("status", "--json", cwd=tmp_path))
+    rows = told["rows"]
     assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
     query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
-    assert answer("sql", query)["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
+    [answer] = answers(program.run("sql", query, "--json", cwd=tmp_path))
+    assert answer["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]
 
 

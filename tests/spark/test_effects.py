@@ -1,5 +1,6 @@
 """The journal effects over a lake: budgets that several writers charge, journals that are merged and written."""
 
+import shutil
 import threading
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from strandline.effects.known import named_states, own_history
 from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority, states
 from support.context_cases import of_context
 from support.kills import KilledError, killed_at
+from support.lakes import Lake
 
 V = other_authority().namespace
 V0 = after(EMPTY, other_authority()).commitment
@@ -43,16 +45,23 @@ def effects(lake, namespace=CONTEXT, authority=V, signer=attests, *, spark=None,
     return made
 
 
-@pytest.fixture
-def lake(new_lake):
-    """A lake with v, and the context of u and v in which v may spend 15 on messages to u."""
-    made = new_lake(dialect="aura")
-    effects(made, V).persist_journal(Journal(V, [other_authority()]))
-    report = effects(made).persist_journal(Journal(CONTEXT, [GENESIS, LIMIT]))
+@pytest.fixture(scope="module")
+def made(spark, settings, empty_lakes, tmp_path_factory):
+    """The folder of a lake with v, and the context of u and v in which v may spend 15 on messages to u."""
+    folder = tmp_path_factory.mktemp("effects") / "lake"
+    shutil.copytree(empty_lakes[False], folder)
+    lake = Lake(spark, settings, folder, dialect="aura")
+    effects(lake, V).persist_journal(Journal(V, [other_authority()]))
+    report = effects(lake).persist_journal(Journal(CONTEXT, [GENESIS, LIMIT]))
     assert (report.command, report.counts["new"]) == ("effects", 2)
     # The bytes are in Spark: a task on another machine could not open a path of the driver.
-    assert {*made.rows("aura_fact", "source")} == {("persist_journal",)}
-    return made
+    assert {*lake.rows("aura_fact", "source")} == {("persist_journal",)}
+    return folder
+
+
+@pytest.fixture
+def lake(new_lake, made):
+    return new_lake(dialect="aura", like=made)
 
 
 def test_budgets_are_charged_joined_and_refused(lake):

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.tables.manifests import write_manifest
@@ -15,15 +16,6 @@ from support.reference import outcome_of
 [FILES] = corpus(seed=6, journals=12, runs=1)
 # Every plain file is split that can be.
 SMALL = ("--set", "read.lines_min_bytes=1", "--set", "read.split_bytes=200", "--set", "tables.buckets=4")
-# Commands as JSON: the first starts the session, which takes longer than each of them.
-IN_ONE_PROCESS = """
-import json, sys
-from strandline.cli import main
-
-for words in sys.argv[1:]:
-    if code := main(json.loads(words)):
-        sys.exit(code)
-"""
 
 
 def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -> None:
@@ -41,8 +33,7 @@ def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -
     stated = write_manifest([file], dialect="sdmp", records_in=SDMP.count_records)
     served.put(f"dump/{stated.name}", stated.read_bytes())
 
-    def answers(*words: str, script: str | None = None) -> list[dict]:
-        done = program.run(*words, cwd=folder, script=script, **served.environment)
+    def answers(done: CompletedProcess[str]) -> list[dict]:
         printed.append(done.stdout + done.stderr)
         assert done.returncode == 0, printed[-1]
         return [json.loads(each) for each in done.stdout.splitlines()]
@@ -53,7 +44,7 @@ def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -
         ["ingest", f"{served.alias}/**/*", "--dialect", "sdmp", "--json"],
         ["reduce", "--json"],
     )
-    landed, known_again, reduced = answers(*map(json.dumps, typed), script=IN_ONE_PROCESS)
+    landed, known_again, reduced = answers(program.run_all(*typed, cwd=folder, **served.environment))
     first = landed["counts"]
     # The cut object is one more rejected record.
     whole = asdict(counts)
@@ -64,7 +55,7 @@ def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -
     known = first["new"] + first["known"]
     assert (again["read"], again["new"], again["known"]) == (first["read"], 0, known)
     assert reduced["namespaces"] == len(states)
-    [told] = answers("status", "--json")
+    [told] = answers(program.run("status", "--json", cwd=folder, **served.environment))
     assert {row["namespace"]: row["state_hash"] for row in told["rows"] if row["state_hash"]} == states
     assert f"{dump}/cut.journal.gz" in [each["source"] for each in told["damaged_files"]]
     assert not [secret for secret in served.secrets if secret in "".join(printed)]

@@ -1,10 +1,12 @@
 """Strandline as its users have it: the wheel, environments that know it by the wheel alone, processes of its own."""
 
+import json
 import os
 import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -41,6 +43,15 @@ class Recorder:
                 print(who, os.path.abspath(found.origin) if found else None, file=out)
 
 sys.meta_path.insert(0, Recorder)
+"""
+# Commands as JSON: the first starts the session, which takes longer than each of them.
+_IN_ONE_PROCESS = """
+import json, sys
+from strandline.cli import main
+
+for words in sys.argv[1:]:
+    if code := main(json.loads(words)):
+        sys.exit(code)
 """
 
 
@@ -150,6 +161,12 @@ class Program:
         process = self.start(*words, cwd=cwd, script=script, **environ)
         out, err = process.communicate(timeout=SECONDS)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def run_all(
+        self, *commands: Sequence[str], cwd: Path, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run commands, each a list of words, one after the other in one process, until one fails."""
+        return self.run(*map(json.dumps, commands), cwd=cwd, script=_IN_ONE_PROCESS, **environ)
 
     def _environment(self, more: dict[str, str]) -> dict[str, str]:
         settings = {"CACHE": self.cache, "STATE": self.state, "MASTER": "local[2]", "SHUFFLE_PARTITIONS": 2}

@@ -73,9 +73,10 @@ def _distinct(rows: pa.RecordBatch, keys: tuple[str, ...]) -> pa.RecordBatch:
     return rows if pc.all(is_new).as_py() else rows.filter(pa.concat_arrays([pa.array([True]), is_new]))
 
 
-def _joined(values: pa.BinaryArray, start: int, end: int) -> memoryview:
+def _joined(values: pa.BinaryArray | pa.LargeBinaryArray, start: int, end: int) -> memoryview:
     """Return the bytes of values one after the other, without a copy."""
     _, offsets, data = values.buffers()
-    ends = memoryview(offsets).cast("i")
+    # A session can have offsets of 64 bits: spark.sql.execution.arrow.useLargeVarTypes.
+    ends = memoryview(offsets).cast("q" if pa.types.is_large_binary(values.type) else "i")
     first, last = ends[values.offset + start], ends[values.offset + end]
     return memoryview(data)[first:last] if data is not None else memoryview(b"")

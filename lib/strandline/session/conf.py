@@ -46,6 +46,15 @@ NEEDED: Mapping[str, Needed] = {
     "spark.sql.legacy.createEmptyCollectionUsingStringType": Needed(
         "false", "SQL_READ_DIFFERENTLY", "makes every empty array one of texts"
     ),
+    "spark.sql.execution.arrow.useLargeVarTypes": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "gives Python other types of columns"
+    ),
+    "spark.sql.function.concatBinaryAsString": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "reads the bytes that are hashed as text"
+    ),
+    "spark.sql.parser.quotedRegexColumnNames": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "takes quoted names of columns for patterns"
+    ),
 }
 
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives

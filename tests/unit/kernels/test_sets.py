@@ -12,6 +12,10 @@ from strandline.kernels.sets import DIGEST_SCHEMA, bucket_digests, set_digests
 from support.laws import law
 
 VALUES = pa.schema([("namespace", pa.string()), ("first", pa.binary()), ("value", pa.binary())])
+LARGE_VALUES = pa.schema(
+    [("namespace", pa.large_string()), ("first", pa.large_binary()), ("value", pa.large_binary())]
+)
+"""The same of a session with `spark.sql.execution.arrow.useLargeVarTypes`."""
 digests = st.builds(
     lambda first, rest: bytes([first]) + hashlib.sha256(rest).digest()[1:],
     st.integers(0, 5),
@@ -27,7 +31,7 @@ def batches_of(rows: list[dict], schema: pa.Schema, size: int) -> list[pa.Record
 
 
 def folded(
-    sets: dict[str, set[bytes]], size: int, times: tuple[int, ...] = (1,)
+    sets: dict[str, set[bytes]], size: int, times: tuple[int, ...] = (1,), values: pa.Schema = VALUES
 ) -> dict[str, tuple[bytes, int]]:
     rows = [
         {"namespace": name, "first": value[:1], "value": value}
@@ -35,7 +39,7 @@ def folded(
         for at, value in enumerate(sorted(sets[name]))
         for _ in range(times[at % len(times)])
     ]
-    parts = [row for batch in bucket_digests(batches_of(rows, VALUES, size)) for row in batch.to_pylist()]
+    parts = [row for batch in bucket_digests(batches_of(rows, values, size)) for row in batch.to_pylist()]
     found = [
         row for batch in set_digests(batches_of(parts, DIGEST_SCHEMA, size)) for row in batch.to_pylist()
     ]
@@ -43,11 +47,14 @@ def folded(
     return {row["namespace"]: (row["set_hash"], row["size"]) for row in found}
 
 
+@pytest.mark.parametrize("values", [VALUES, LARGE_VALUES], ids=["usual", "large"])
 @pytest.mark.parametrize("size", [1, 2, 1000])
 @given(sets=sets_by_name)
 @law(30)
-def test_the_fold_is_the_set_hash_for_any_batches(size: int, sets: dict[str, set[bytes]]) -> None:
-    assert folded(sets, size) == {name: (set_hash(values), len(values)) for name, values in sets.items()}
+def test_the_fold_is_the_set_hash_for_any_batches(
+    size: int, values: pa.Schema, sets: dict[str, set[bytes]]
+) -> None:
+    assert folded(sets, size, values=values) == {name: (set_hash(values), len(values)) for name, values in sets.items()}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])

@@ -48,6 +48,9 @@ def test_a_session_that_passes_over_files_is_refused(given, key):
         ("spark.sql.ansi.enforceReservedKeywords", "true", "false"),
         ("spark.sql.parser.escapedStringLiterals", "True", "false"),
         ("spark.sql.legacy.createEmptyCollectionUsingStringType", "true", "false"),
+        ("spark.sql.execution.arrow.useLargeVarTypes", "true", "false"),
+        ("spark.sql.function.concatBinaryAsString", "true", "false"),
+        ("spark.sql.parser.quotedRegexColumnNames", "true", "false"),
     ],
 )
 def test_a_session_that_reads_statements_differently_is_refused(key, value, needed):

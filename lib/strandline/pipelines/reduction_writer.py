@@ -86,17 +86,22 @@ class ReductionWriter:
         in_memory = reduction.in_memory is not None
         # Rows of refused namespaces stay: they can be in other buckets, in which a MERGE would not see them.
         kept = ~is_listed("namespace", [each.namespace for each in reduction.refused])
+        tables = {
+            table: rows.where(kept) if reduction.refused else rows for table, rows in reduction.tables.items()
+        }
+        # A table without files has no row to delete: this check is cheaper than a query.
+        deletes = {table: keys for table, keys in reduction.deletes.items() if store.stored_bytes(table)}
+        keys_of = "keys of {}".format
+        has_rows = jobs.asking(
+            ({} if in_memory else tables) | {keys_of(table): keys for table, keys in deletes.items()}
+        )
         with MergesAtOnce(store) as merges:
-            for table, given in reduction.tables.items():
-                rows = given.where(kept) if reduction.refused else given
+            for table, rows in tables.items():
                 self._context.progress.stage(f"writing {table}")
-                deletes = reduction.deletes.get(table)
-                # A table without files has no row to delete: this check is cheaper than a query.
-                if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
-                    deletes = None
-                if deletes is not None or in_memory or jobs.has_rows(rows):
+                gone = deletes[table] if table in deletes and has_rows(keys_of(table)) else None
+                if gone is not None or in_memory or has_rows(table):
                     bounds = reduction.bounds.get(table, {})
-                    merges.replace(table, rows, buckets, deletes, bounds, in_memory=in_memory)
+                    merges.replace(table, rows, buckets, gone, bounds, in_memory=in_memory)
             if merges.started:
                 self._context.progress.stage(f"writing {', '.join(merges.started)}")
         for table in reduction.tables:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import reduce
 from types import TracebackType
 from typing import Self
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
 
 from strandline.pipelines.run_context import Progress
 from strandline.tables.spark_errors import spark_errors
@@ -64,6 +67,18 @@ class SparkJobs:
     def has_rows(self, frame: DataFrame) -> bool:
         """Return whether the frame has a row."""
         return bool(frame.head(1))
+
+    def asking(self, frames: Mapping[str, DataFrame]) -> Callable[[str], bool]:
+        """Return a function that tells by its name whether a frame has a row.
+
+        If each stage has one task, one query asks all of them at once. Else each is asked when the function is called:
+        frames that are not needed until later are computed later.
+        """
+        if not frames or not has_one_task(next(iter(frames.values())).sparkSession):
+            return lambda name: self.has_rows(frames[name])
+        firsts = (frame.select(F.lit(name).alias("name")).limit(1) for name, frame in frames.items())
+        found = {row["name"] for row in reduce(DataFrame.unionByName, firsts).coalesce(1).collect()}
+        return found.__contains__
 
     def few(self, frame: DataFrame, most: int) -> list[Row] | None:
         """Return the rows if there are at most `most`, else None."""

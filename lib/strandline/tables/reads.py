@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.contracts.shared_tables import PRUNED, QUARANTINE, SNAPSHOTS, STATES
+from strandline.frames.buckets import in_buckets
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
@@ -22,7 +24,7 @@ from strandline.tables.location import Location
 from strandline.tables.lost_versions import has_no_changes
 from strandline.tables.read_lake import OF_MERGE, changes_rows, newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
-from strandline.tables.small_tables import Small, SmallTables
+from strandline.tables.small_tables import Small, SmallTables, has_row_within
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.work_settings import (
     NAMES_PUSHED,
@@ -121,13 +123,27 @@ class TableReads:
         removes files. Only a job that reads the changes finds this out.
         """
         try:
-            self.read_version(table, before)
             changes, few = self.changes(table, before + 1, last), self.few_changes(table, before + 1, last)
+            if few is not None and self._small.has_commit(table, before):
+                return changes, few.num_rows
+            self.read_version(table, before)
             return changes, changes.count() if few is None else few.num_rows
         except spark_errors() as error:
             if not has_no_changes(error):
                 raise
             return None
+
+    def has_rows_within(
+        self, table: str, buckets: tuple[int, ...], bounds: Mapping[str, tuple[int, int]]
+    ) -> bool:
+        """Return whether a table has a row in these buckets, with each column of `bounds` in its range."""
+        few = self.few_rows(table)
+        if few is not None:
+            return has_row_within(few, buckets, bounds)
+        stored = self.read(table).where(in_buckets(buckets))
+        for name, (low, high) in bounds.items():
+            stored = stored.where(F.col(name).between(low, high))
+        return bool(stored.select("bucket").head(1))
 
     def was_replaced(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, replaced rows of the table."""

@@ -20,8 +20,9 @@ def unrecorded(tables: TableReads, run_ids: Iterable[str | None]) -> set[str]:
         return named.difference(few.column("run_id").to_pylist())
     if tables.location.is_local():
         # Mostly they are among the newest ones, which need no job.
-        named.difference_update(each.run_id for each in newest_runs(tables.location.local_path() / RUNS))
-        if not named:
-            return named
+        for each in newest_runs(tables.location.local_path() / RUNS):
+            named.discard(each.run_id)
+            if not named:
+                return named
     rows = tables.read(RUNS).where(is_listed("run_id", sorted(named))).select("run_id").distinct().collect()
     return named.difference(row["run_id"] for row in rows)

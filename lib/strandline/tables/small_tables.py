@@ -74,6 +74,11 @@ class SmallTables:
                 self._kept[table] = (asked, rows)
         return rows
 
+    def has_commit(self, table: str, version: int) -> bool:
+        """Return whether the log of a table has the commit of a version; False if its log tells nothing."""
+        log = self._log(table)
+        return log is not None and (log / f"{version:020}.json").is_file()
+
     def changes(self, table: str, first: int, last: int) -> Small | None:
         """Return the rows that the versions `first` to `last` inserted, or None as in `rows`."""
         log = self._log(table)
@@ -105,6 +110,15 @@ class SmallTables:
         from deltalake import DeltaTable
 
         return DeltaTable(self._location.table_path(table), version=version)
+
+
+def has_row_within(rows: pa.Table, buckets: tuple[int, ...], bounds: Mapping[str, tuple[int, int]]) -> bool:
+    """Return whether a row is in one of these buckets, with each column of `bounds` in its range."""
+    within = pc.is_in(rows["bucket"], pa.array(buckets, rows.schema.field("bucket").type))
+    for name, (low, high) in bounds.items():
+        is_inside = pc.and_(pc.greater_equal(rows[name], low), pc.less_equal(rows[name], high))
+        within = pc.and_(within, is_inside)
+    return bool(pc.any(within).as_py())
 
 
 def _is_small(log: Path, version: int) -> bool:

@@ -23,7 +23,6 @@ from strandline.contracts.merge import (
 )
 from strandline.contracts.model import Contract
 from strandline.contracts.shared_tables import RUNS
-from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
@@ -108,7 +107,7 @@ class TableStore(TableReads):
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
         rows = with_run(rows, described, self.run_id)
-        overlapping = self._overlapping(table, buckets, bounds)
+        overlapping = self.has_rows_within(table, buckets, bounds)
         settings = {REPARTITION: str(overlapping).lower()}
         if presorted:
             # Without it the writer sorts by bucket, although each task has only a few buckets.
@@ -252,12 +251,6 @@ class TableStore(TableReads):
     def repeated(self, statement: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
         """Return the result of a statement, repeated after conflicts. Raises: FaultError `WRITE_CONFLICT`."""
         return self._retry.run(statement, table=table, buckets=buckets)
-
-    def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
-        stored = self.read(table).where(in_buckets(buckets))
-        for name, (low, high) in bounds.items():
-            stored = stored.where(F.col(name).between(low, high))
-        return bool(stored.select("bucket").head(1))
 
     def _view(self, table: str) -> str:
         return f"strandline_{table}_{self._statements}"

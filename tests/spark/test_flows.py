@@ -25,6 +25,7 @@ from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
+from strandline.pipelines.report import TableChange
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.unreduced import Unreduced, unreduced
 from strandline.tables import small_tables
@@ -124,7 +125,10 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     stay = [row for row in lake.rows("quarantine", *VERDICT) if row[0] != f"node:{node}" and met not in row]
     of_others = lake.ingest(from_quarantine=True, namespace=others[0].decode()[:9])
     assert (of_others.counts["read"], of_others.counts["rejected"]) == (1, 1)
+    version = lake.store().version("quarantine")
     replayed = lake.ingest(from_quarantine=True)
+    # What was rejected again stays and what was let in goes, in one commit.
+    assert replayed.tables["quarantine"] == TableChange(version + 1, 0)
     assert (replayed.counts["read"], replayed.counts["rejected"]) == (5 + 1, 3)
     assert replayed.counts["new"] + replayed.counts["deferred"] + replayed.counts["known"] == 2 + 1
     assert replayed.members["replayed"]["INTERNAL_ERROR"] == {"rows": 1, "unchanged": 0}
@@ -288,9 +292,8 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
             write_files(tmp_path / f"{next(iter(files))} {number}", files)
             for files in (parts if is_beginning_inside else parts[::-1])
         )
-        another = write_files(
-            tmp_path / f"another {number}", {"a.journal": render(list(synthetic(50 + number, 3)))}
-        )
+        beside = {"a.journal": render(list(synthetic(50 + number, 3))), "b.jsonl": b'{"a":1,"a":2}\n'}
+        another = write_files(tmp_path / f"another {number}", beside)
         reports = []
 
         def overtaken(admitter, admission, inside=inside, reports=reports):
@@ -302,14 +305,18 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
         monkeypatch.setattr(Admitter, "merge", overtaken)
         assert lake.ingest(outside).outcome == "ok"
         assert reports[0].outcome == "ok"
-        assert [status for [status] in lake.rows("quarantine", "status")] == ["deferred"] * 10
+        seen = [("rejected",)] * bool(number)
+        assert lake.rows("quarantine", "status") == [("deferred",)] * 10 + seen
         if not is_few:
             # As if `quarantine` were large.
             monkeypatch.setattr(small_tables, "MOST_BYTES", 0)
+        version = lake.store().version("quarantine")
         later = lake.ingest(another)
         monkeypatch.undo()
         assert (later.counts["new"], later.counts["readmitted"]) == (3, 10)
-        assert lake.rows("quarantine") == []
+        # What is rejected beside them is written in the commit that deletes them.
+        assert later.tables["quarantine"] == TableChange(version + 1, int(not seen))
+        assert lake.rows("quarantine", "status", "times_seen") == [("rejected", 1 + number)]
     # A run that judges all that waits, and lets in nothing, ends the repair, too.
     lines = list(synthetic(60, 20))
     lake.ingest(write_files(tmp_path / "waits", {"waits.jsonl": after(lines, 10)}))

@@ -14,7 +14,7 @@ from strandline.contracts.quoting import quote_name
 
 NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
 DELETED: Final = "is_gone"
-"""Column of the source of a replacing MERGE: true in rows with only a key, whose stored row is deleted."""
+"""Column of the source of a MERGE that deletes, too: true in rows with only a key, whose stored row is deleted."""
 
 SLOT: Final = "slot"
 """Column of the source of a merge into a slot: where a stored row has it, nothing is inserted."""
@@ -120,25 +120,25 @@ def replace_merge_sql(
         f"{contract.comparable(name, 't')} <=> {contract.comparable(name, 's')}" for name in changing
     )
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
-    deletes = f"WHEN MATCHED AND s.{DELETED} THEN DELETE\n" if deleting else ""
     changes = f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n" if changing else ""
-    return (
-        _merge_into(contract, target, source, buckets, ranges)
-        + deletes
-        + changes
-        + _insert(contract, f" AND NOT s.{DELETED}" if deleting else "")
-    )
+    into = _merge_into(contract, target, source, buckets, ranges)
+    return into + _deletes(deleting) + changes + _insert(contract, deleting=deleting)
 
 
-def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+def upsert_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False
+) -> str:
     """Return the merge that inserts absent keys and updates existing ones by `on_match`.
+
+    `deleting` as in `replace_merge_sql`.
 
     Raises:
         ValueError: The contract's policy is not `upsert`, or there are no buckets.
     """
     _require(contract, "upsert")
     matched = f"WHEN MATCHED THEN {_update(contract.on_match)}\n"
-    return _merge_into(contract, target, source, buckets) + matched + _insert(contract)
+    into = _merge_into(contract, target, source, buckets)
+    return into + _deletes(deleting) + matched + _insert(contract, deleting=deleting)
 
 
 def delete_merge_sql(
@@ -199,7 +199,12 @@ def _update(updates: Mapping[str, str]) -> str:
     return "UPDATE SET\n" + ",\n".join(f"  {name} = {value}" for name, value in updates.items())
 
 
-def _insert(contract: Contract, condition: str = "") -> str:
+def _deletes(deleting: bool) -> str:
+    return f"WHEN MATCHED AND s.{DELETED} THEN DELETE\n" if deleting else ""
+
+
+def _insert(contract: Contract, *, deleting: bool = False) -> str:
+    condition = f" AND NOT s.{DELETED}" if deleting else ""
     values = ", ".join(f"s.{name}" for name in contract.names)
     return f"WHEN NOT MATCHED{condition} THEN INSERT ({', '.join(contract.names)})\nVALUES ({values})"
 

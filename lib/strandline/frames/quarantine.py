@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
+from strandline.contracts.merge import DELETED
 from strandline.frames.buckets import bucket_of, bucket_of_id
 
 ZERO = b"\x00"
@@ -16,6 +19,11 @@ FINDING_COLUMNS = (
 )  # fmt: skip
 """The columns of a finding, a record that was not accepted. raw_sha256 is null if raw is whole; the least order_key
 decides which one of equal findings is stored."""
+
+PRECEDENCE: Final = "precedence"
+RESOLVED, FOUND, JUDGED = range(3)
+"""Values of PRECEDENCE, the least of which decides what becomes of a quarantine id: a resolved row goes although it was
+found again, a row that was judged again and found stays."""
 
 
 def deferred(quarantine: DataFrame, dialect: str) -> DataFrame:
@@ -47,6 +55,21 @@ def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
     return named.withColumn("bucket", F.when(unknown, of_id).otherwise(of_namespace))
 
 
+def with_keys_to_delete(found: DataFrame, resolved: DataFrame | None, judged: DataFrame | None) -> DataFrame:
+    """Add the keys of stored rows that go: all of `resolved`, and those of `judged` that are not found again.
+
+    Reads:  found: columns of `identified`; resolved, judged: quarantine_id, bucket.
+    Gives:  columns of `identified`, null in the added rows but for the key; precedence.
+    Rows:   one per row.
+    """
+    marked = found.withColumn(PRECEDENCE, F.lit(FOUND))
+    for keys, precedence in ((resolved, RESOLVED), (judged, JUDGED)):
+        if keys is not None:
+            going = keys.select("quarantine_id", "bucket", F.lit(precedence).alias(PRECEDENCE))
+            marked = marked.unionByName(going, allowMissingColumns=True)
+    return marked
+
+
 def first_rejected(findings: DataFrame) -> DataFrame:
     """Find the first rejected record of each source.
 
@@ -68,11 +91,12 @@ def as_quarantine(
 ) -> DataFrame:
     """Shape findings to the contract of `quarantine`.
 
-    Reads:  columns of `identified`.
-    Gives:  the columns of `quarantine`.
-    Rows:   one per quarantine id: the finding with the least order_key, with the least evidence.
+    Reads:  columns of `with_keys_to_delete`.
+    Gives:  the columns of `quarantine`; is_gone, true if only the key has a value.
+    Rows:   one per quarantine id: of those with the least precedence the one with the least order_key, with the least
+            evidence.
     """
-    first = Window.partitionBy("quarantine_id").orderBy("order_key")
+    first = Window.partitionBy("quarantine_id").orderBy(PRECEDENCE, "order_key")
     least = F.min("evidence").over(Window.partitionBy("quarantine_id"))
     distinct = findings.withColumns({"rank": F.row_number().over(first), "evidence": least}).where("rank = 1")
     return distinct.select(
@@ -98,4 +122,5 @@ def as_quarantine(
         F.lit(1).cast("bigint").alias("times_seen"),
         F.lit(run_id).alias("first_run"),
         F.lit(run_id).alias("last_run"),
+        (F.col(PRECEDENCE) != FOUND).alias(DELETED),
     )

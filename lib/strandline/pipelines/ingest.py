@@ -198,17 +198,14 @@ class _Ingest:
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
     ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
-        """Write rejected and deferred records, delete resolved ones. Return the result of `QuarantineWriter.add`."""
+        """Write rejected and deferred records, delete resolved ones. Return the result of `QuarantineWriter.write`."""
         found = [] if admission is None or admission.findings is None else [admission.findings]
         of_files = (*manifests.findings, *refused_links(self._selection))
         file_rows = as_findings(self._store.spark, of_files, found[0] if found else None)
         if file_rows is not None:
             found.append(file_rows)
-        rows, reasons, examples = self._writer.add(found)
-        self._writer.delete(None if admission is None else admission.resolved)
-        if replay is not None:
-            self._writer.delete_judged(replay, rows)
-        return rows, reasons, examples
+        resolved = None if admission is None else admission.resolved
+        return self._writer.write(found, resolved=resolved, judged=replay)
 
     def _damaged(self, admission: Admission | None, rejected: DataFrame | None) -> dict[str, object]:
         """Return the members of the report about damaged files: the fields of the dialect and the common ones."""

@@ -14,7 +14,7 @@ from strandline.contracts.shared_tables import QUARANTINE
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.dialect_api.dialect import Dialect
 from strandline.frames.namespaces import begins_with, first_namespaces
-from strandline.frames.quarantine import as_quarantine, identified
+from strandline.frames.quarantine import FOUND, PRECEDENCE, as_quarantine, identified, with_keys_to_delete
 from strandline.frames.row_rules import BREAKS_CONTRACT
 from strandline.frames.verdicts import is_fixed
 from strandline.kernels.codecs import FILE_UNREADABLE
@@ -40,28 +40,39 @@ class QuarantineWriter:
         self._jobs = jobs
         self.written: Written | None = None
 
-    def add(
-        self, found: Sequence[DataFrame]
-    ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
-        """Write findings. Return their rows with ids, counts by reason, and an example of each frequent reason."""
+    def write(
+        self, found: Sequence[DataFrame], *, resolved: DataFrame | None = None, judged: DataFrame | None = None
+    ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:  # fmt: skip
+        """Write findings and, in the same commit, delete rows by their keys (quarantine_id, bucket).
+
+        Rows that are `resolved` go, and rows that were `judged` again, unless they were rejected in the same way.
+        Return the rows of the findings with ids, counts by reason, and an example of each frequent reason.
+        """
         if not found:
+            self.delete(resolved)
+            self.delete(judged)
             return None, {}, {}
         named = identified(
             reduce(DataFrame.unionByName, found), dialect=self._dialect.info.name, buckets=self._store.buckets
         )
-        rows = self._jobs.checkpoint(named, QUARANTINE)
-        by_reason = _by_reason(rows)
-        buckets = tuple(sorted({bucket for row in by_reason for bucket in row["buckets"]}))
-        if buckets:
+        rows = self._jobs.checkpoint(with_keys_to_delete(named, resolved, judged), QUARANTINE)
+        by_reason, deleted_buckets = _by_reason(rows)
+        added_buckets = {bucket for row in by_reason for bucket in row["buckets"]}
+        buckets = tuple(sorted(added_buckets | deleted_buckets))
+        if added_buckets:
             shaped = as_quarantine(
                 rows, dialect=self._dialect.info.name, rules_version=rules_version(), run_id=self._context.run_id,
                 seen_at=F.lit(self._context.started_at),
             )  # fmt: skip
             self._context.progress.stage("writing rejected and waiting records to quarantine")
-            self._add(self._store.upsert(QUARANTINE, shaped, buckets))
+            self._add(self._store.upsert(QUARANTINE, shaped, buckets, deleting=bool(deleted_buckets)))
+        elif deleted_buckets:
+            keys = rows.select("quarantine_id", "bucket").distinct()
+            self._add(self._store.delete(QUARANTINE, keys, buckets))
         frequent = sorted(by_reason, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
         examples = {row["reason"]: row["example"].asDict() for row in frequent}
-        return rows, {row["reason"]: row["rows"] for row in by_reason}, examples
+        counts = {row["reason"]: row["rows"] for row in by_reason}
+        return rows.where(F.col(PRECEDENCE) == FOUND), counts, examples
 
     def delete(self, keys: DataFrame | None) -> None:
         """Delete the rows with these keys: quarantine_id, bucket."""
@@ -116,12 +127,6 @@ class QuarantineWriter:
         one = only_one(given, found)
         return named if one is None else (one,)
 
-    def delete_judged(self, replay: DataFrame, again: DataFrame | None) -> None:
-        """Delete the rows that were judged again, unless they were rejected in the same way."""
-        judged = replay.select("quarantine_id", "bucket")
-        stays = None if again is None else again.select("quarantine_id")
-        self.delete(judged if stays is None else judged.join(stays, "quarantine_id", "left_anti"))
-
     def replayed(self, replay: DataFrame) -> Mapping[str, Mapping[str, int]]:
         """Return, by previous reasons, how many rows were judged again and how many are unchanged."""
         after = self._store.read(QUARANTINE).select("quarantine_id", F.lit(True).alias("stays"))
@@ -159,11 +164,11 @@ class QuarantineWriter:
         return self._store.read(QUARANTINE).where(F.col("dialect") == self._dialect.info.name)
 
 
-def _by_reason(rows: DataFrame) -> list[Row]:
-    """Return, by reason, its number of records, an example, and the buckets of its rows."""
+def _by_reason(rows: DataFrame) -> tuple[list[Row], set[int]]:
+    """Return the number of records, an example and the buckets of each reason, and the buckets of keys to delete."""
     example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("quarantine_id"), "evidence"))
     counted = (
-        rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
+        rows.select(F.explode_outer("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
         .groupBy("reason")
         .agg(
             F.count(F.lit(1)).alias("rows"),
@@ -171,5 +176,11 @@ def _by_reason(rows: DataFrame) -> list[Row]:
             F.collect_set("bucket").alias("buckets"),
         )
     )
+    of_keys, of_reasons = set[int](), list[Row]()
+    for row in counted.collect():
+        if row["reason"] is None:
+            of_keys.update(row["buckets"])
+        else:
+            of_reasons.append(row)
     # There are few reasons: Spark would sample the rows before it sorts them.
-    return sorted(counted.collect(), key=lambda row: row["reason"])
+    return sorted(of_reasons, key=lambda row: row["reason"]), of_keys

@@ -193,14 +193,16 @@ class _Sync:
         context.faults.reach("ingest.read")
         merged = admitter.merge(admission)
         context.faults.reach("ingest.records")
-        for findings in (
-            admission.findings,
-            missing.findings if missing is not None and missing.refused else None,
+        # A row that breaks its contract never waited: `resolved` has no key of one.
+        for findings, resolved in (
+            (admission.findings, admission.resolved),
+            (missing.findings if missing is not None and missing.refused else None, None),
         ):
-            _, reasons, examples = admitter.quarantine.add([] if findings is None else [findings])
+            _, reasons, examples = admitter.quarantine.write(
+                [] if findings is None else [findings], resolved=resolved
+            )
             totals.reasons.update(reasons)
             totals.examples |= examples
-        admitter.quarantine.delete(admission.resolved)
         context.faults.reach("ingest.quarantine")
         totals.counts.update(counts_of(admission, merged), refused=0 if missing is None else missing.refused)
         totals.faults += admission.faults

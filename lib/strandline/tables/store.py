@@ -174,13 +174,14 @@ class TableStore(TableReads):
         marked = kept.unionByName(keys, allowMissingColumns=True)
         return self._merge(described, sql, marked, buckets, settings, marks=(DELETED,))
 
-    def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Insert absent keys, and update the sighting columns of existing ones as the contract says."""
-        described = contract(table)
-        sql = upsert_merge_sql(
-            described, target=self.target(table), source=self._view(table), buckets=buckets
-        )
-        return self._merge(described, sql, rows, buckets, {}, once=True)
+    def upsert(
+        self, table: str, rows: DataFrame, buckets: tuple[int, ...], *, deleting: bool = False
+    ) -> Written:
+        """Insert absent keys, update others as the contract says; if `deleting`, delete those marked in DELETED."""
+        described, marks = contract(table), (DELETED,) if deleting else ()
+        target, source = self.target(table), self._view(table)
+        sql = upsert_merge_sql(described, target=target, source=source, buckets=buckets, deleting=deleting)
+        return self._merge(described, sql, rows, buckets, {}, marks=marks, once=True)
 
     def delete(
         self, table: str, keys: DataFrame, buckets: tuple[int, ...], *, below: str | None = None
@@ -255,9 +256,6 @@ class TableStore(TableReads):
     def _view(self, table: str) -> str:
         return f"strandline_{table}_{self._statements}"
 
-    def _transaction(self, table: str) -> dict[str, str]:
-        return transaction(f"{self.run_id}/{table}/{self._attempt}{self._statements}", 0, self.run_id)
-
     def _merge(
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
         *, lay_out: bool = True, marks: tuple[str, ...] = (), once: bool = False,
@@ -271,7 +269,8 @@ class TableStore(TableReads):
         source.createOrReplaceTempView(view)
         self._statements += 1
         once = once or described.table in self._left_behind
-        named = self._transaction(described.table) if once else without_transaction(self.run_id)
+        app_id = f"{self.run_id}/{described.table}/{self._attempt}{self._statements}"
+        named = transaction(app_id, 0, self.run_id) if once else without_transaction(self.run_id)
         statement = {**named, **layout_settings(described), **settings}
         try:
             self.spark.conf.unset(LAST_COMMIT)

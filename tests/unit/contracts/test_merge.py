@@ -131,6 +131,16 @@ WHEN MATCHED THEN UPDATE SET
     assert rest.startswith("(quarantine_id, bucket, namespace, ")
 
 
+def test_the_merge_of_quarantine_deletes_what_is_marked_before_it_updates_and_never_inserts_it():
+    described = load.contract("quarantine")
+    plain = merge.upsert_merge_sql(described, target=TARGET, source="refused", buckets=[1])
+    text = merge.upsert_merge_sql(described, target=TARGET, source="refused", buckets=[1], deleting=True)
+    assert text.index("WHEN MATCHED AND s.is_gone THEN DELETE\n") < text.index("WHEN MATCHED THEN UPDATE SET")
+    assert "WHEN NOT MATCHED AND NOT s.is_gone THEN INSERT (" in text
+    unmarked = text.replace("WHEN MATCHED AND s.is_gone THEN DELETE\n", "").replace(" AND NOT s.is_gone", "")
+    assert unmarked == plain
+
+
 def test_the_merge_that_deletes_names_buckets_and_key_and_does_nothing_else():
     text = merge.delete_merge_sql(
         load.contract("quarantine"), target=quote_path("/lake/quarantine"), source="admitted", buckets=[2, 1]

@@ -624,15 +624,13 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     claim(lake, 12)
     # Rows that a deletion vector hides are still in their file.
     lake.damage("ALTER TABLE ipfs_log_entry SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
-    lake.gc(namespaces=("carry",))
-    assert hidden(lake) == set()
-    # One that is killed before it writes the files anew leaves them, and the next one finds them.
+    # A collection that is killed before it writes the files anew leaves them, and the next one finds them.
     with monkeypatch.context() as dying:
         dying.setattr(gc_deletes, "maintain", SimpleNamespace(purge=lambda *_: kill()))
         with pytest.raises(KilledError):
             lake.gc(namespaces=("member",))
     assert len(hidden(lake)) == 4
-    assert lake.gc(namespaces=("member",)).counts["finished"] == 0
+    assert lake.gc(namespaces=("carry",)).counts["finished"] == 0
     assert hidden(lake) == set()
     rest = lake.gc(excluded=("spared",), min_prunable=4, upkeep=Upkeep(vacuum_hours=0, is_forced=True))
     assert in_files(lake, "ipfs_log_entry", "block") == {

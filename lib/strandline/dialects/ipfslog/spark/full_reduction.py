@@ -26,13 +26,13 @@ def from_all(
     edges = jobs.checkpoint(dag.edges(nodes), "links")
     walked = jobs.checkpoint(retained.may_walk(dag.walked(edges)), "logs to walk")
     has_walks = jobs.has_rows(walked)
-    refused = _refused(nodes, walked, jobs, scope) if has_walks else ()
+    refused = _refused(nodes, retained.hint(walked), jobs, scope) if has_walks else ()
     if refused:
         named = ~is_listed("namespace", (each.namespace for each in refused))
         nodes, edges, walked, configured = (
             frame.where(named) for frame in (nodes, edges, walked, configured)
         )
-    view = jobs.persist(_view(nodes, edges, walked if has_walks else None), "order")
+    view = jobs.persist(_view(nodes, edges, retained.hint(walked) if has_walks else None), "order")
     heads = jobs.checkpoint(dag.as_head(edges.where(F.col("kind") == dag.HEAD)), "heads")
     lacking = edges.where(F.col("kind") == dag.MISSING)
     tails = jobs.checkpoint(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
@@ -41,7 +41,8 @@ def from_all(
     groups = None
     if jobs.has_rows(stores):
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
-        effects = documents.effects(logs.listed(retained.entries.select(*columns), stores), stores)
+        listed = logs.listed(retained.entries.select(*columns), stores, retained.hint)
+        effects = documents.effects(listed, stores, retained.hint)
         placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
         rows[DOCUMENTS] = jobs.persist(documents.winners(placed), "documents")
         groups = documents.group_digests(rows[DOCUMENTS])
@@ -57,12 +58,12 @@ def from_all(
     hashed = with_hashes(
         parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
     )
-    deletes = stored_strays(rows, configured, tables, jobs)
+    deletes = stored_strays(rows, configured, tables, jobs, retained.hint)
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
 
 
 def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
-    of_walked = nodes.join(F.broadcast(walked), "namespace", "left_semi")
+    of_walked = nodes.join(walked, "namespace", "left_semi")
     sizes = of_walked.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
     too_long = sizes.where(F.col("entries") > scope.walk_entries)
     found = jobs.row(
@@ -84,7 +85,6 @@ def _view(nodes: DataFrame, edges: DataFrame, walked: DataFrame | None) -> DataF
     places = places.withColumn("clock_ok", F.coalesce("clock_ok", F.lit(True)))
     if walked is None:
         return order.as_view(places.withColumns({"position": F.col("rank"), "mode": F.lit("sort")}))
-    walked = F.broadcast(walked)
     by_rank = places.join(walked, "namespace", "left_anti")
     others = places.join(walked, "namespace", "left_semi")
     positions = order.walk_positions(nodes.join(walked, "namespace", "left_semi"), others)

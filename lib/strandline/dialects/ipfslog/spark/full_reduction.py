@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Refusal
 from strandline.dialects.ipfslog.spark import dag, documents, logs, order
+from strandline.dialects.ipfslog.spark.links import over_limit, refusals
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
@@ -20,15 +23,21 @@ def from_all(
     """Reduce logs from all of their entries.
 
     Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
-    A log with more entries than may be walked is left out and refused.
+    A log with more links than one task hashes, or with more entries than may be walked, is left out and refused.
     """
     nodes = retained.nodes(configured)
     edges = jobs.checkpoint(dag.edges(nodes), "links")
-    walked = jobs.checkpoint(retained.may_walk(dag.walked(edges)), "logs to walk")
-    has_walks = jobs.has_rows(walked)
-    refused = _refused(nodes, retained.hint(walked), jobs, scope) if has_walks else ()
+    counted = jobs.checkpoint(dag.counted(edges), "links of logs")
+    found = jobs.row(counted.agg(F.max("is_inverted").alias("is_inverted"), over_limit().alias("logs")))
+    inverted = counted.where("is_inverted").select("namespace")
+    walked = jobs.checkpoint(retained.may_walk(inverted), "logs to walk")
+    has_walks = bool(found["is_inverted"]) and (retained.pruned is None or jobs.has_rows(walked))
+    refused = refusals(found["logs"])
+    if has_walks:
+        walks = walked.where(_is_none_of(refused))
+        refused += _refused(nodes, retained.hint(walks), jobs, scope)
     if refused:
-        named = ~is_listed("namespace", (each.namespace for each in refused))
+        named = _is_none_of(refused)
         nodes, edges, walked, configured = (
             frame.where(named) for frame in (nodes, edges, walked, configured)
         )
@@ -55,11 +64,14 @@ def from_all(
         .withColumns({"kept_blocks": F.lit(None).cast("binary"), "kept_groups": F.lit(None).cast("binary")})
         .join(_modes(configured, walked), "namespace")
     )
-    hashed = with_hashes(
-        parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
-    )
+    missing = lacking.select("namespace", "parent")
+    hashed = with_hashes(parts, heads, missing, order.block_digests(view), groups)
     deletes = stored_strays(rows, configured, tables, jobs, retained.hint)
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
+
+
+def _is_none_of(refused: Sequence[Refusal]) -> Column:
+    return ~is_listed("namespace", [each.namespace for each in refused])
 
 
 def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:

@@ -45,7 +45,7 @@ def with_hashes(
     """Hash the states of logs from their parts.
 
     Reads:  parts: `states.LOG`, entries, mode, kept_blocks, kept_groups; heads: namespace, record_id of all heads;
-            missing: namespace, missing; blocks, groups: namespace and the new hashes.
+            missing: namespace, parent, of links to missing parents; blocks, groups: namespace and the new hashes.
     Gives:  as `states.hashed`.
     Rows:   one per log.
     """

@@ -63,6 +63,6 @@ def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, j
     reduced = jobs.checkpoint(reduced, "whole logs")
     columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
     rows = {table: nested_rows(reduced, column) for table, column in columns.items()}
-    hashes = F.broadcast(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
-    strays = stored_strays(rows, configured, tables, jobs)
+    hashes = retained.hint(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
+    strays = stored_strays(rows, configured, tables, jobs, retained.hint)
     return ReducedRows(rows, strays, states.with_state_hashes(configured, hashes))

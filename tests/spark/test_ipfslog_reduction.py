@@ -148,7 +148,7 @@ def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
     configured = spark.createDataFrame([("log:a", ["*"])], "namespace STRING, write ARRAY<STRING>")
     monkeypatch.setattr(few_entries, "FEW_BYTES", 999)
 
-    def are_few(entries=1, walk_entries=10, **parts):
+    def are_few(entries=1, walk_entries=10, stored=None, **parts):
         part = usual | parts
         row = (
             "log:a",
@@ -164,12 +164,16 @@ def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
             part["ops"],
         )
         retained = RetainedEntries(spark.createDataFrame([row], ddl), None)
-        scope = SimpleNamespace(walk_entries=walk_entries)
-        return few_entries.are_few(retained, configured, entries, SparkJobs(NoProgress()), scope)
+        scope = SimpleNamespace(walk_entries=walk_entries, version=0)
+        tables = SimpleNamespace(few_rows=lambda *_: stored)
+        return few_entries.are_few(retained, configured, entries, tables, SparkJobs(NoProgress()), scope)
 
     assert are_few()
     for name, value in LARGE_PARTS.items():
         assert not are_few(**{"ops" if name == "value" else name: value}), name
+    # What the driver has of the table says it without a job, where it is far below.
+    assert are_few(stored=SimpleNamespace(nbytes=249), next=LARGE_PARTS["next"])
+    assert not are_few(stored=SimpleNamespace(nbytes=250), next=LARGE_PARTS["next"])
     assert not are_few(entries=11)
     assert not are_few(entries=few_entries.FEW_ENTRIES + 1, walk_entries=10**9)
 

@@ -94,7 +94,7 @@ def reduce_rest(
 def _reduced(
     retained: RetainedEntries, planned: PlannedLogs, tables: Tables, jobs: Jobs, scope: PruneScope
 ) -> ReducedRows:
-    if are_few(retained, planned.configured, planned.records, jobs, scope.reduction):
+    if are_few(retained, planned.configured, planned.records, tables, jobs, scope.reduction):
         return from_few(retained, planned.configured, tables, jobs)
     return from_all(retained, planned.configured, tables, jobs, scope.reduction)
 

@@ -49,7 +49,7 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     every = replace(every, hint=hint_of(found["bytes"]))
     rows = (
         from_few(every, configured, tables, jobs)
-        if are_few(every, configured, found["entries"], jobs, scope)
+        if are_few(every, configured, found["entries"], tables, jobs, scope)
         else from_all(every, configured, tables, jobs, scope)
     )
     candidates = every.fork_candidates(tables)
@@ -84,7 +84,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         return Reduction({}, tables.read(STATES).limit(0))
     buckets = tuple(sorted(found["buckets"]))
     within = replace(every.within(buckets), hint=hint_of(found["bytes"]))
-    if are_few(within, touched, found["entries"], jobs, scope):
+    if are_few(within, touched, found["entries"], tables, jobs, scope):
         parts = [from_few(within, touched, tables, jobs)]
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.sdmp.reduce import MAX_MEMBERS
 from strandline.dialects.sdmp.spark.line_columns import node
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.crowds import crowds
 from strandline.frames.states import as_equivocation as shaped
 
 
@@ -124,16 +124,8 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
     Rows:   one per forked line.
     """
     line = exact_line().cast("binary")
-    members = (
-        lines.join(forked, ["namespace", "line_number"], "left_semi")
-        .groupBy("namespace", "bucket", "line_number")
-        .agg(
-            F.array_sort(F.collect_list("record_id")).alias("ids"),
-            F.array_sort(
-                F.slice(F.array_sort(F.collect_list(F.struct("record_id", line.alias("raw")))), 1, 2)
-            ).alias("least"),
-        )
-    )
+    followers = lines.join(forked, ["namespace", "line_number"], "left_semi").withColumn("raw", line)
+    members = crowds(followers, ("namespace", "bucket", "line_number"), "raw")
     named = forked.select("namespace", F.col("line_number").alias("line_hash"))
     before = lines.join(named, ["namespace", "line_hash"], "left_semi").select(
         "namespace", F.col("line_hash").alias("line_number"), "n", line.alias("predecessor")
@@ -143,10 +135,10 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
         "bucket",
         F.col("line_number").alias("position"),
         "n",
-        F.slice("ids", 1, MAX_MEMBERS).alias("members"),
-        F.size("ids").cast("bigint").alias("member_count"),
-        F.col("least")[0]["raw"].alias("bytes_a"),
-        F.col("least")[1]["raw"].alias("bytes_b"),
+        "members",
+        "member_count",
+        F.col("shown_a").alias("bytes_a"),
+        F.col("shown_b").alias("bytes_b"),
         "predecessor",
     )
 

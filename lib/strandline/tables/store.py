@@ -175,12 +175,11 @@ class TableStore(TableReads):
         marked = kept.unionByName(keys, allowMissingColumns=True)
         return self._merge(described, sql, marked, buckets, settings, marks=(DELETED,))
 
-    def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Insert absent keys, and update the sighting columns of existing ones as the contract says."""
+    def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...], where: str = "") -> Written:
+        """Insert absent keys, and update existing ones as the contract says, if `where` holds."""
         described = contract(table)
-        sql = upsert_merge_sql(
-            described, target=self.target(table), source=self._view(table), buckets=buckets
-        )
+        target, view = self.target(table), self._view(table)
+        sql = upsert_merge_sql(described, target=target, source=view, buckets=buckets, where=where)
         return self._merge(described, sql, rows, buckets, {}, once=True)
 
     def delete(

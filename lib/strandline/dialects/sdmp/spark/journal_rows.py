@@ -105,13 +105,21 @@ def as_tip(lines: DataFrame) -> DataFrame:
     )
 
 
+def carried_numbers(lines: DataFrame) -> DataFrame:
+    """Count the lines that carry each number of a journal.
+
+    Reads:  namespace, line_number, n.  Gives: namespace, line_number, n, carriers.  Rows: one per followed line.
+    """
+    carried = lines.where("line_number IS NOT NULL").groupBy("namespace", "line_number")
+    return carried.agg(F.max("n").alias("n"), F.count(F.lit(1)).alias("carriers"))
+
+
 def siblings(lines: DataFrame) -> DataFrame:
     """Keep the numbers that several lines of a journal carry: each names a forked line.
 
-    Reads:  namespace, line_number.  Gives: namespace, line_number.  Rows: one per forked line.
+    Reads:  namespace, line_number, n.  Gives: namespace, line_number.  Rows: one per forked line.
     """
-    carried = lines.where("line_number IS NOT NULL").groupBy("namespace", "line_number")
-    return carried.agg(F.count(F.lit(1)).alias("carriers")).where("carriers > 1").drop("carriers")
+    return carried_numbers(lines).where("carriers > 1").select("namespace", "line_number")
 
 
 def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:

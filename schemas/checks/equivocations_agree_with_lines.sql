@@ -7,12 +7,24 @@ WITH current AS (
   GROUP BY l.namespace, s.record_count
   HAVING count(*) = s.record_count
 ),
-forked AS (
-  SELECT namespace, line_number AS position, sort_array(collect_list(record_id)) AS members
+numbered AS (
+  SELECT
+    namespace,
+    line_number AS position,
+    record_id,
+    row_number() OVER (PARTITION BY namespace, line_number ORDER BY record_id) AS number
   FROM node_journal_line
   WHERE n > 1
-  GROUP BY namespace, line_number
-  HAVING count(*) > 1
+),
+forked AS (
+  SELECT
+    namespace,
+    position,
+    sort_array(collect_list(record_id) FILTER (WHERE number <= 65536)) AS members,
+    CAST(max(number) AS BIGINT) AS member_count
+  FROM numbered
+  GROUP BY namespace, position
+  HAVING max(number) > 1
 ),
 stored AS (
   SELECT namespace, position, members, member_count, key
@@ -22,13 +34,13 @@ stored AS (
 SELECT
   c.namespace,
   coalesce(f.position, e.position) AS position,
-  size(f.members) AS member_count_found,
+  f.member_count AS member_count_found,
   e.member_count
 FROM forked AS f
 FULL OUTER JOIN stored AS e ON e.namespace = f.namespace AND e.position = f.position
 JOIN current AS c ON c.namespace = coalesce(f.namespace, e.namespace)
 WHERE NOT (
-  slice(f.members, 1, 65536) <=> e.members
-  AND CAST(size(f.members) AS BIGINT) <=> e.member_count
+  f.members <=> e.members
+  AND f.member_count <=> e.member_count
   AND concat('node:', e.key) <=> c.namespace
 )

@@ -89,6 +89,17 @@ def test_a_dialect_starts_actions_and_reads_tables_through_its_ports_alone() -> 
     assert found(lambda path: lints.actions_past_ports(path.read_text()), of_dialects) == {}
 
 
+BROADCASTS = re.compile(r"\bF\.broadcast\b|import broadcast\b|\.hint\([\"']")
+
+
+@pytest.mark.large
+def test_frames_with_a_row_per_ipfs_log_are_broadcast_by_their_bytes_alone() -> None:
+    of_logs = LIB / "dialects" / "ipfslog" / "spark"
+    others = (path for path in MODULES if of_logs in path.parents and path.name != "hints.py")
+    assert found(lambda path: BROADCASTS.findall(path.read_text()), others) == {}
+    assert BROADCASTS.search('F.broadcast(logs.select("namespace"))')
+
+
 @pytest.mark.large
 def test_only_what_classic_sessions_alone_use_reaches_a_jvm() -> None:
     classic = LIB / "session" / "classic"

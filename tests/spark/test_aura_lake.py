@@ -17,6 +17,8 @@ from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
 from strandline.effects.known import current_state
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
 from support.aura_cases import (
     K2,
     U,
@@ -321,7 +323,8 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     copied.ingest(write_files(tmp_path / "snapshot", {"snapshot.jsonl": lines([in_force])}))
     # What charges budgets knows the state before `reduce` has judged the snapshot.
     version = copied.versions()["aura_fact"]
-    assert current_state(copied.store(), U, version).commitment == states()["Kp"].commitment
+    with SparkJobs(NoProgress()) as jobs:
+        assert current_state(copied.store(), U, version, jobs).commitment == states()["Kp"].commitment
     copied.reduce()
     assert state() == (
         states()["Kp"].commitment,

@@ -15,8 +15,11 @@ from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import EMPTY
 from strandline.effects import JournalEffects
 from strandline.effects.known import named_states, own_history
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
 from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority, states
 from support.context_cases import of_context
+from support.costs import kept_frames
 from support.kills import KilledError, killed_at
 from support.lakes import Lake
 
@@ -119,7 +122,11 @@ def test_a_charge_passes_by_the_slot_that_a_copy_of_a_pruned_charge_holds(lake):
     assert lake.gc(skip_window=0).counts["pruned"] == 1
     copy = author.attest(by_v, U.id, states()["Kp"].commitment, K2)
     assert ours.persist_journal(Journal(CONTEXT, [copy])).counts["new"] == 1
+    before = kept_frames(lake.spark)
     assert ours.charge_flow_budget(CONTEXT, U, 3) == FlowBudget(15, 7, 0)
+    assert ours.get_flow_budget(CONTEXT, U) == FlowBudget(15, 7, 0)
+    # A service charges for months through one session: no call leaves a frame there.
+    assert kept_frames(lake.spark) == before
     assert {*slots} <= {order for [order] in lake.rows("aura_fact", "order_token")}
 
 
@@ -135,9 +142,10 @@ def test_journals_are_read_merged_refined_and_written(lake):
     assert set(merged.journal.facts) == {refinement}
     # Of authorities only the states are read that a fact names.
     store = ours._store(ours._context)
-    found = named_states(store, store.version("aura_fact"), delta.facts)
-    assert set(found) == {(V_ID, V0)}
-    assert named_states(store, store.version("aura_fact"), [GENESIS]) == {}
+    with SparkJobs(NoProgress()) as jobs:
+        found = named_states(store, store.version("aura_fact"), delta.facts, jobs)
+        assert set(found) == {(V_ID, V0)}
+        assert named_states(store, store.version("aura_fact"), [GENESIS], jobs) == {}
     assert own_history(store, store.version("aura_fact"), delta) == [GENESIS]
     unknown = of_context("Generic", 0x22, "u", namespace=CONTEXT, binding_type="note", binding_data=b"")
     assert set(ours.merge_facts(target.journal, Journal(CONTEXT, [unknown])).deferred) == {unknown.fact_id}

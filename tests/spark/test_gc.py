@@ -618,8 +618,18 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     # Another collection took this one for killed while it pruned, and closed its row.
     closed = lake.rows("gc_run", "namespace", "outcome", "pruned", "gc_number")
     lake.damage(
-        "UPDATE gc_run SET outcome = 'VOID', pruned = 0, gc_number = NULL WHERE namespace = 'log:held'"
+        "UPDATE gc_run SET outcome = IF(namespace = 'log:held', 'VOID', 'PROVED'), pruned = 0, gc_number = NULL "
+        "WHERE namespace IN ('log:held', 'log:wrong')"
     )
+    # One that it takes for killed, too, is alive: it ends before this one closes its row.
+    write = gc_runs.write_runs
+
+    def write_late(store, runs, *given):
+        monkeypatch.undo()
+        lake.damage("UPDATE gc_run SET outcome = 'REFUSED' WHERE namespace = 'log:wrong'")
+        return write(store, runs, *given)
+
+    monkeypatch.setattr(gc_runs, "write_runs", write_late)
     # Collections whose rows a RESTORE removed: Delta still skips their numbers.
     claim(lake, 12)
     # Rows that a deletion vector hides are still in their file.
@@ -830,20 +840,20 @@ def test_a_collection_that_another_one_takes_for_killed_is_told_as_done(new_lake
         own = Lake(lake.spark.newSession(), lake.settings, lake.path, dialect="ipfslog")
         return own.gc(faults=Faults("gc.proved", fire=prove))
 
-    def write_late(store, runs):
+    def write_late(store, runs, *given):
         # The other one saw a proof without a number; now this one prunes and ends.
         monkeypatch.undo()
         seen.set()
         assert first.result().counts["pruned"] == 4
-        return write(store, runs)
+        return write(store, runs, *given)
 
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(collect)
         assert proved.wait(120)
         monkeypatch.setattr(gc_runs, "write_runs", write_late)
         lake.gc()
-    lake.gc()
     assert lake.rows("gc_run", "outcome", "pruned", "gc_number") == [("DONE", 4, 1)]
+    assert lake.rows("gc_run", "delete_version") != [(None,)]
 
 
 def test_the_boundary_is_exact_in_spark(spark):

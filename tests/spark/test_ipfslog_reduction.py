@@ -22,7 +22,7 @@ from strandline.dialects.ipfslog.reduce import (
     state,
     traverse,
 )
-from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suffix
+from strandline.dialects.ipfslog.spark import few_entries, hints, order, reduction, suffix
 from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
@@ -64,6 +64,7 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         monkeypatch.setattr(module, "ORDER_BLOCK", 4)
     # These have too many bytes, then too many entries, to be reduced whole.
     whole, few = Counted(reduction.from_few), (few_entries.FEW_ENTRIES, few_entries.FEW_BYTES)
+    most = hints.BROADCAST_BYTES
     monkeypatch.setattr(reduction, "from_few", whole)
     monkeypatch.setattr(few_entries, "FEW_BYTES", 10_000)
     lake, logs = new_lake(), [random_log(seed, batches) for seed in range(LOGS)]
@@ -82,6 +83,8 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         assert lake_tables(lake) == reference.tables()
         monkeypatch.setattr(few_entries, "FEW_ENTRIES", LOGS)
         monkeypatch.setattr(few_entries, "FEW_BYTES", few[1])
+        # The next batches have rows of logs with too many bytes for a broadcast.
+        monkeypatch.setattr(hints, "BROADCAST_BYTES", -1)
         if number == batches - 2:
             # Some entries go: that changes no row. What comes in the next batch may be one of them.
             pruned = prune(lake, reference, random.Random(0))
@@ -100,6 +103,7 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         table: [name] for table in ("ipfs_log_document", "ipfs_log_head", "ipfs_log_view")
     }
     assert lake_tables(lake) == reference.tables()
+    monkeypatch.setattr(hints, "BROADCAST_BYTES", most)
     # Whole logs have equal rows: nothing is new, and nothing is written.
     assert whole.calls == 0
     monkeypatch.setattr(few_entries, "FEW_ENTRIES", few[0])
@@ -144,7 +148,7 @@ def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
     configured = spark.createDataFrame([("log:a", ["*"])], "namespace STRING, write ARRAY<STRING>")
     monkeypatch.setattr(few_entries, "FEW_BYTES", 999)
 
-    def are_few(entries=1, walk_entries=10, **parts):
+    def are_few(entries=1, walk_entries=10, stored=None, **parts):
         part = usual | parts
         row = (
             "log:a",
@@ -160,12 +164,16 @@ def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
             part["ops"],
         )
         retained = RetainedEntries(spark.createDataFrame([row], ddl), None)
-        scope = SimpleNamespace(walk_entries=walk_entries)
-        return few_entries.are_few(retained, configured, entries, SparkJobs(NoProgress()), scope)
+        scope = SimpleNamespace(walk_entries=walk_entries, version=0)
+        tables = SimpleNamespace(few_rows=lambda *_: stored)
+        return few_entries.are_few(retained, configured, entries, tables, SparkJobs(NoProgress()), scope)
 
     assert are_few()
     for name, value in LARGE_PARTS.items():
         assert not are_few(**{"ops" if name == "value" else name: value}), name
+    # What the driver has of the table says it without a job, where it is far below.
+    assert are_few(stored=SimpleNamespace(nbytes=249), next=LARGE_PARTS["next"])
+    assert not are_few(stored=SimpleNamespace(nbytes=250), next=LARGE_PARTS["next"])
     assert not are_few(entries=11)
     assert not are_few(entries=few_entries.FEW_ENTRIES + 1, walk_entries=10**9)
 
@@ -407,7 +415,7 @@ def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):
     entries = spark.createDataFrame(rows, "namespace STRING, writer STRING, key STRING").repartition(2)
     given = spark.createDataFrame([*lists.items()], "namespace STRING, write ARRAY<STRING>").repartition(1)
     with executed_plans(spark) as plans:
-        found = log_frames.listed(entries, given)
+        found = log_frames.listed(entries, given, hints.hint_of(hints.BROADCAST_BYTES))
         assert found.columns == entries.columns
         kept = [tuple(row) for row in found.collect()]
     expected = [
@@ -416,6 +424,11 @@ def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):
         if not {ANYONE, writer, f"key:{key}"}.isdisjoint(lists.get(namespace, ()))
     ]
     assert sorted(kept) == sorted(expected)
+    # The bytes of these lists are counted by a row each, and a log without a list as one.
+    texts = [(name, text) for name, listed in lists.items() for text in listed or ("",)]
+    [counted] = given.agg(hints.list_bytes()).collect()[0]
+    assert counted == sum(len(name) + len(text) + 64 for name, text in texts)
+    assert hints.hint_of(hints.BROADCAST_BYTES + 1)(given) is given
     [plan] = plans.texts
     assert "array_contains" not in plan
     assert "NestedLoop" not in plan

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from bench.logs import TABLE, entry_rows
 from strandline.dialects.ipfslog.codec import canonical_cid
-from strandline.dialects.ipfslog.spark import few_entries
+from strandline.dialects.ipfslog.spark import few_entries, links
 from strandline.dialects.ipfslog.types import Entry
 from support.log_lakes import ReferenceLogs, enter, file_of, lake_tables, told, written
 from support.places import BUCKETS
@@ -40,6 +40,18 @@ def chain(log_id, length, lie=0):
     return made
 
 
+def unknown(number, count):
+    """Entries that nobody has."""
+    names = (f"{number} {each}".encode() for each in range(count))
+    return [SimpleNamespace(record_id=hashlib.sha256(name).digest()) for name in names]
+
+
+def refused_by(report):
+    """The logs that a reduction left as they were."""
+    assert (report.outcome, report.exit, report.error.code) == ("fault", 3, "REDUCE_LIMIT")
+    return sorted(report.members["refused"])
+
+
 MANY = 10_000
 SIZES = [
     pytest.param(20_000, 5_000, 3_000, id="20,000 deep, 5,000 heads"),
@@ -49,21 +61,31 @@ SIZES = [
 
 @pytest.mark.parametrize(("depth", "heads", "walked"), SIZES)
 def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(
-    new_lake, depth, heads, walked
+    new_lake, monkeypatch, depth, heads, walked
 ):
     lake, reference = new_lake(), ReferenceLogs()
     deep, liar = chain("deep", depth), chain("liar", walked, lie=walked - 500)
     root = [unsigned("wide", 0, 1, [], 0)]
     wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, heads + 1))]
-    enter(lake, [*deep[:-10], *liar, *wide])
-    lake.reduce()
-    enter(lake, deep)
-    reference.enter([*deep, *liar, *wide])
+    torn = [unsigned("torn", number, 1, unknown(number, 3), number) for number in range(2)]
+    # A log with more heads and missing parents than a task hashes is refused alone, then one that grew beyond that.
+    most = links.MOST_LINKS
+    monkeypatch.setattr(links, "MOST_LINKS", heads - 1)
+    enter(lake, [*deep[:-10], *liar, *wide, torn[0]])
+    assert refused_by(lake.reduce()) == ["log:wide"]
+    enter(lake, [*deep, torn[1]])
+    reference.enter([*deep, *liar, *wide, *torn])
     before = lake.versions()
-    lake.reduce()
-    assert lake_tables(lake) == reference.tables()
+    monkeypatch.setattr(links, "MOST_LINKS", 7)
+    report = lake.reduce()
+    assert refused_by(report) == ["log:torn", "log:wide"]
+    assert "The log log:torn has 8 heads and links to missing parents" in report.error.message
     # Ten at the end cost ten rows.
     assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == 10
+    assert sum("log:torn" in row for row in lake.rows("ipfs_log_head")) == 1
+    monkeypatch.setattr(links, "MOST_LINKS", most)
+    assert lake.reduce().outcome == "ok"
+    assert lake_tables(lake) == reference.tables()
 
 
 @pytest.mark.slow

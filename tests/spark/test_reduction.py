@@ -30,7 +30,7 @@ from support.reference import ReferenceLake
 LINES = "node_journal_line"
 REDUCED = ("node_journal", "equivocation", "namespace_state")
 NEWS = 1_000
-BIG, FORKED, GAPPED, LATE, QUIET, UNSEEN = 0, 1, 2, 3, range(4, 12), 12
+BIG, FORKED, GAPPED, LATE, QUIET, UNSEEN, NEWEST = 0, 1, 2, 3, range(4, 12), 12, 13
 SMALL_LINES = 60
 
 
@@ -265,7 +265,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
     monkeypatch.setattr(few_lines, "FEW_LINES", 0)
     history = reduced_history(spark, settings, empty_lakes[False], tmp_path, 2_000)
     lake, reference = history.lake, history.reference()
-    forked, gapped, late, unseen = map(small_journal, (FORKED, GAPPED, LATE, UNSEEN))
+    forked, gapped, late, unseen, newest = map(small_journal, (FORKED, GAPPED, LATE, UNSEEN, NEWEST))
     years = [
         # Forks in old lines, one of a big journal; the gap is filled; a journal of the other profile forks.
         {
@@ -286,26 +286,38 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
             "big.jsonl": branch(history.big, 700, 2, author=3),
             "unseen.jsonl": frame(unseen, 0, 40) + b"\n" + branch(unseen, 15, 2),
         },
+        # Such forks, one of two new lines and one known before, of which no trace is left: a run of another dialect has
+        # written `equivocation` since.
+        {
+            "1.jsonl": branch(forked, 20, 1, author=4),
+            "big.jsonl": branch(history.big, 900, 2, author=4),
+            "more.jsonl": branch(history.big, 900, 1, author=5),
+            "newest.jsonl": frame(newest, 0, 40) + b"\n" + branch(newest, 15, 2),
+        },
     ]
     for number, files in enumerate(years):
         reference.ingest(files)
-        lake.ingest(write_files(tmp_path / f"year{number}", files))
-        if files is years[-1]:
+        ingested = lake.ingest(write_files(tmp_path / f"year{number}", files))
+        if number >= 2:
             with monkeypatch.context() as patch:
                 patch.setattr(TableStore, "replace", without_journals)
                 with pytest.raises(OSError, match="no journals"):
                     lake.reduce()
+        if number == 3:
+            lake.store(ingested.run_id).touch("equivocation")
+            assert not lake.store().has_partial_run(REDUCED)
         lake.reduce()
+        assert_reduced_equal(lake, reference)
     # Until here by joins; from here on each journal whole, from all of its lines.
     monkeypatch.undo()
     assert_reduced_as_in_full(lake, reference)
     assert_reduced_as_from_nothing(lake, tmp_path / "rebuilt", empty_lakes[False])
     lake.assert_sound()
-    states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE, UNSEEN))}
-    assert [state.journal.fork_count for state in states.values()] == [1, 2, 2, 1]
+    states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE, UNSEEN, NEWEST))}
+    assert [state.journal.fork_count for state in states.values()] == [1, 2, 2, 1, 1]
     assert all(state.journal.duplicate_pairs for state in states.values())
-    assert max(fork.member_count for fork in states[node_of(FORKED)].forks) == 3
-    assert reference.state(history.big[0].decode()).journal.fork_count == 3
+    assert max(fork.member_count for fork in states[node_of(FORKED)].forks) == 4
+    assert reference.state(history.big[0].decode()).journal.fork_count == 4
     assert not reference.rows("deferred")
 
 

@@ -40,3 +40,11 @@ def _totals(spark: SparkSession, lake: str | Path) -> tuple[int, int, int, int]:
     commits = sum(path.stem.isdigit() for path in Path(lake).glob("*/_delta_log/*.json"))
     scheduler = context.dagScheduler()
     return scheduler.numTotalJobs(), queries, scheduler.nextStageId(), commits
+
+
+def kept_frames(spark: SparkSession) -> int:
+    """Return how many persisted frames Spark knows."""
+    manager: Any = spark._jsparkSession.sharedState().cacheManager()
+    kept = manager.getClass().getDeclaredField("cachedData")
+    kept.setAccessible(True)
+    return int(kept.get(manager).size())

@@ -126,17 +126,19 @@ def replace_merge_sql(
 
 
 def upsert_merge_sql(
-    contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False
-) -> str:
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False, where: str = ""
+) -> str:  # fmt: skip
     """Return the merge that inserts absent keys and updates existing ones by `on_match`.
 
-    `deleting` as in `replace_merge_sql`.
+    `deleting` as in `replace_merge_sql`. With `where`, a condition over t (stored row) and s (this run's row), the
+    other stored rows stay.
 
     Raises:
         ValueError: The contract's policy is not `upsert`, or there are no buckets.
     """
     _require(contract, "upsert")
-    matched = f"WHEN MATCHED THEN {_update(contract.on_match)}\n"
+    condition = f" AND {where}" if where else ""
+    matched = f"WHEN MATCHED{condition} THEN {_update(contract.on_match)}\n"
     into = _merge_into(contract, target, source, buckets)
     return into + _deletes(deleting) + matched + _insert(contract, deleting=deleting)
 

@@ -12,6 +12,7 @@ from strandline.contracts.merge import SLOT
 from strandline.core.errors import FaultError
 from strandline.core.ids import bucket_of
 from strandline.core.verdict import reasons_of
+from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.author import relational
 from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, WriteConflict
 from strandline.dialects.aura.codec import ShapeRefused, encode, stored_fact
@@ -33,8 +34,6 @@ from strandline.effects.errors import (
 )
 from strandline.effects.known import current_state
 from strandline.frames.namespaces import only_namespaces
-from strandline.pipelines.run_context import NoProgress
-from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
@@ -46,7 +45,8 @@ class DeltaBudget:
     """The budget of an authority to a peer in a context, in `aura_fact`: a `ChargeLake`.
 
     Each charge reads the newest version. Another writer with the same tip computes the same slot, so one MERGE of the
-    two finds the slot taken, or conflicts with the other one and is not repeated: the budget is judged again.
+    two finds the slot taken, or conflicts with the other one and is not repeated: the budget is judged again. A
+    reading is used before `jobs` releases its frames.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class DeltaBudget:
         authority: Namespace,
         peer: Namespace,
         signer: AttestBody | None,
+        jobs: Jobs,
     ) -> None:
         """Take tables whose statements are not repeated after a conflict."""
         self._store = store
-        self._jobs = SparkJobs(NoProgress())
+        self._jobs = jobs
         self._buckets = store.buckets
         self._context, self._authority, self._peer = context, authority, peer
         self._signer = signer
@@ -84,7 +85,7 @@ class DeltaBudget:
         facts = retained.facts
         if self._genesis is None:
             self._genesis = self._read_genesis(facts)
-        self._state = current_state(self._store, self._authority, version)
+        self._state = current_state(self._store, self._authority, version, self._jobs)
         key = FlowKey(self._authority.id, self._peer.id, self._state.epoch)
         flow = flow_of(retained, key, self._jobs)
         limit = effective_limit(flow, cap_of_member(facts, key.src, self._jobs))

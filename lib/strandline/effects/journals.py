@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from strandline.cli.invocation import Invocation, Options
 from strandline.core.errors import NamespaceMismatch
+from strandline.dialect_api.ports import Jobs
 from strandline.dialects import dialect
 from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update, update_facts
 from strandline.dialects.aura.author.charges import (
@@ -28,8 +29,9 @@ from strandline.effects.errors import NoSigner
 from strandline.effects.known import named_states, own_history, pruned_history
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines import ingest
-from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.run_context import NoProgress, RunContext
 from strandline.pipelines.runs import RunResult, record_run
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
 from strandline.tables.contents import Contents
 from strandline.tables.location import Location
@@ -86,8 +88,9 @@ class JournalEffects:
         """
         store = self._store(self._context)
         version = store.version(FACTS)
-        states = named_states(store, version, delta.facts)
-        history, pruned = own_history(store, version, delta), pruned_history(store, version, delta)
+        with SparkJobs(NoProgress()) as jobs:
+            states = named_states(store, version, delta.facts, jobs)
+            history, pruned = own_history(store, version, delta), pruned_history(store, version, delta, jobs)
         return merge_facts(target, delta, history, states, pruned)
 
     def refine_caps(self, target: Journal, refinement: Journal) -> Journal:
@@ -128,7 +131,8 @@ class JournalEffects:
         Raises: NoSigner (no authority was given), PartySelf, UnknownContext, NotAMember, AuthorityUnknown,
             CarryDamaged.
         """
-        return self._budget(self._store(self._context), context, peer).read().budget
+        with SparkJobs(NoProgress()) as jobs:
+            return self._budget(self._store(self._context), context, peer, jobs).read().budget
 
     def charge_flow_budget(
         self, context: Namespace, peer: Namespace, cost: int, *, request_id: bytes | None = None
@@ -184,8 +188,9 @@ class JournalEffects:
         """Return what a call returns that writes charges and limits; if it wrote, it leaves a row in `run`."""
         run = self._call.context_of("effects", self._context)
         store = self._store(run)
-        lake = self._budget(store, context, peer)
-        found = write(lake, run)
+        with SparkJobs(NoProgress()) as jobs:
+            lake = self._budget(store, context, peer, jobs)
+            found = write(lake, run)
         if lake.written is not None:
             counts, written = {"new": lake.written.inserted}, {FACTS: lake.written}
             record_run(store, run, RunResult(dialect=DIALECT, counts=counts, namespaces=1, written=written))
@@ -195,10 +200,10 @@ class JournalEffects:
         if self._signer is None or self._authority is None:
             raise NoSigner
 
-    def _budget(self, store: TableStore, context: Namespace, peer: Namespace) -> DeltaBudget:
+    def _budget(self, store: TableStore, context: Namespace, peer: Namespace, jobs: Jobs) -> DeltaBudget:
         if self._authority is None:
             raise NoSigner
-        return DeltaBudget(store, context, self._authority, peer, self._signer)
+        return DeltaBudget(store, context, self._authority, peer, self._signer, jobs)
 
     def _store(self, run: RunContext) -> TableStore:
         """Return the tables for statements that are not repeated after a conflict."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of
+from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.reduce import Journal, parse_state
@@ -25,8 +26,6 @@ from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import KnownState, PrunedOps, State
 from strandline.effects.errors import AuthorityUnknown, CarryDamaged
 from strandline.frames.namespaces import only_namespaces
-from strandline.pipelines.run_context import NoProgress
-from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
 _NAMED = pa.schema([pa.field("authority", pa.string()), pa.field("commitment", pa.binary())])
@@ -34,7 +33,7 @@ _BESIDE = ("namespace", "fact_cbor", *kernels.DERIVED, *kernels.REMAINS)
 
 
 def named_states(
-    store: TableStore, version: int, facts: Iterable[Fact]
+    store: TableStore, version: int, facts: Iterable[Fact], jobs: Jobs
 ) -> Mapping[tuple[bytes, bytes], KnownState]:
     """Return the states that facts name and that accepted or pruned operations made, as `ingest` finds them."""
     named = {tuple(each.values()) for fact in facts for each in kernels.named_states(fact)}
@@ -43,7 +42,7 @@ def named_states(
     rows = [dict(zip(_NAMED.names, each, strict=True)) for each in sorted(named)]
     buckets = {bucket_of(row["authority"], store.buckets) for row in rows}
     stored = store.read_version(FACTS, version)
-    pruned = pruned_operations(store, SparkJobs(NoProgress()))
+    pruned = pruned_operations(store, jobs)
     states = known_states(None, stored, pruned, tuple(sorted(buckets)))
     wanted = store.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_NAMED))
     found = states.join(wanted, _NAMED.names, "left_semi").collect()
@@ -55,13 +54,12 @@ def named_states(
     }
 
 
-def current_state(store: TableStore, authority: Namespace, version: int) -> State:
+def current_state(store: TableStore, authority: Namespace, version: int, jobs: Jobs) -> State:
     """Return the state of an authority after its facts at a version of their table, as `reduce` makes it.
 
     Its Snapshot facts are judged here: one that `reduce` has not judged yet counts.
     Raises: AuthorityUnknown; CarryDamaged if what stands for its pruned operations cannot be read.
     """
-    jobs = SparkJobs(NoProgress())
     facts = only_namespaces(store.read_version(FACTS, version), [authority.text], store.buckets)
     pruned = pruned_operations(store, jobs)
     if pruned is not None:
@@ -87,11 +85,13 @@ def own_history(store: TableStore, version: int, delta: Journal) -> list[Fact]:
     return [stored_fact(bytes(row["fact_cbor"])) for row in found]
 
 
-def pruned_history(store: TableStore, version: int, delta: Journal) -> Mapping[Namespace, PrunedOps]:
+def pruned_history(
+    store: TableStore, version: int, delta: Journal, jobs: Jobs
+) -> Mapping[Namespace, PrunedOps]:
     """Return what `gc` pruned of an authority, if the journal has operations of it."""
     if not _has_operations(delta):
         return {}
-    pruned = pruned_operations(store, SparkJobs(NoProgress()))
+    pruned = pruned_operations(store, jobs)
     if pruned is None:
         return {}
     rows = only_namespaces(store.read_version(FACTS, version), [delta.namespace.text], store.buckets)

@@ -24,6 +24,7 @@ from strandline.tables.written import Written, add_written
 
 SHOWN: Final = 1_000
 APPEND_ONLY: Final = "delta.appendOnly"
+_OPEN: Final = "outcome IN ('PROVED', 'VOID')"
 _Pairs = Iterable[tuple[Dialect, Prunes]]
 
 
@@ -65,7 +66,7 @@ def finish(
     # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
     # been alive, and have pruned.
     kinds = [kind for dialect, _ in pairs for kind in dialect.info.kinds]
-    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')").where(is_of_kind(kinds))
+    open_runs = store.read(GC_RUNS).where(_OPEN).where(is_of_kind(kinds))
     asked = open_runs.select("run_id", "namespace").distinct()
     numbers = (
         store.read(PRUNED)
@@ -84,14 +85,15 @@ def finish(
             }
         )
     )  # fmt: skip
-    add_written(written, write_runs(store, closed))
+    # One that was alive may have written how it ended since: its row stays.
+    add_written(written, write_runs(store, closed, f"t.{_OPEN}"))
     return count, written
 
 
-def write_runs(store: TableStore, runs: DataFrame) -> dict[str, Written]:
-    """Write rows of `gc_run`; a row of the same run and namespace is replaced."""
+def write_runs(store: TableStore, runs: DataFrame, where: str = "") -> dict[str, Written]:
+    """Write rows of `gc_run`; a row of the same run and namespace is replaced, if `where` holds for it (t)."""
     buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
-    return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)))} if buckets else {}
+    return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)), where=where)} if buckets else {}
 
 
 def of_run(store: TableStore) -> DataFrame:

@@ -175,12 +175,17 @@ class TableStore(TableReads):
         return self._merge(described, sql, marked, buckets, settings, marks=(DELETED,))
 
     def upsert(
-        self, table: str, rows: DataFrame, buckets: tuple[int, ...], *, deleting: bool = False
-    ) -> Written:
-        """Insert absent keys, update others as the contract says; if `deleting`, delete those marked in DELETED."""
+        self, table: str, rows: DataFrame, buckets: tuple[int, ...], *, deleting: bool = False, where: str = ""
+    ) -> Written:  # fmt: skip
+        """Insert absent keys, and update existing ones as the contract says, if `where` holds.
+
+        If `deleting`, delete those marked in DELETED.
+        """
         described, marks = contract(table), (DELETED,) if deleting else ()
-        target, source = self.target(table), self._view(table)
-        sql = upsert_merge_sql(described, target=target, source=source, buckets=buckets, deleting=deleting)
+        sql = upsert_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets, deleting=deleting,
+            where=where,
+        )  # fmt: skip
         return self._merge(described, sql, rows, buckets, {}, marks=marks, once=True)
 
     def delete(

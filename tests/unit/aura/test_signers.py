@@ -6,6 +6,8 @@ from strandline.dialects.aura import author
 from strandline.dialects.aura.types import Namespace
 from strandline.effects.budgets import DeltaBudget
 from strandline.effects.errors import AttestationRefused, PartySelf, StaleState
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
 from support.aura_cases import K2, V_ID, U, at, second_context, states
 
 GENESIS = second_context()["g"]
@@ -30,7 +32,7 @@ def signed(change, charge=CHARGE):
         assert body_id == charge.body_id
         return change(attestation(charge))
 
-    budget = DeltaBudget(Tables(), CONTEXT, U, Namespace("authority", V_ID), signer)
+    budget = DeltaBudget(Tables(), CONTEXT, U, Namespace("authority", V_ID), signer, SparkJobs(NoProgress()))
     budget._state, budget._genesis = states()["Kp"], GENESIS
     return budget.signed(charge)
 
@@ -86,5 +88,5 @@ def test_an_authority_has_no_budget_to_itself():
         raise AssertionError("nobody is asked to sign")
 
     with pytest.raises(PartySelf, match="nothing was written") as refused:
-        DeltaBudget(Tables(), CONTEXT, U, U, signer).read()
+        DeltaBudget(Tables(), CONTEXT, U, U, signer, SparkJobs(NoProgress())).read()
     assert refused.value.code == "PARTY_SELF"

@@ -141,6 +141,16 @@ def test_the_merge_of_quarantine_deletes_what_is_marked_before_it_updates_and_ne
     assert unmarked == plain
 
 
+def test_the_merge_of_collections_can_leave_rows_that_have_ended():
+    described = load.contract("gc_run")
+    plain, only_open = (
+        merge.upsert_merge_sql(described, target=TARGET, source="closed", buckets=[1], where=where)
+        for where in ("", "t.outcome = 'PROVED'")
+    )
+    assert "\nWHEN MATCHED THEN UPDATE SET\n  outcome = s.outcome,\n" in plain
+    assert only_open == plain.replace("WHEN MATCHED THEN", "WHEN MATCHED AND t.outcome = 'PROVED' THEN")
+
+
 def test_the_merge_that_deletes_names_buckets_and_key_and_does_nothing_else():
     text = merge.delete_merge_sql(
         load.contract("quarantine"), target=quote_path("/lake/quarantine"), source="admitted", buckets=[2, 1]

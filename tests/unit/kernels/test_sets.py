@@ -54,7 +54,9 @@ def folded(
 def test_the_fold_is_the_set_hash_for_any_batches(
     size: int, values: pa.Schema, sets: dict[str, set[bytes]]
 ) -> None:
-    assert folded(sets, size, values=values) == {name: (set_hash(values), len(values)) for name, values in sets.items()}
+    assert folded(sets, size, values=values) == {
+        name: (set_hash(values), len(values)) for name, values in sets.items()
+    }
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import EQUIVOCATIONS, PRUNED
-from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Tables
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
@@ -17,6 +16,7 @@ from strandline.dialects.devicelog.spark.entries import is_erased
 from strandline.dialects.devicelog.spark.reduction import NewEntries
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
+from strandline.frames.crowds import crowds
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_equivocation
@@ -41,19 +41,13 @@ def forks(
     headers = entries.select(*_PLACE, "bucket", "record_id", "prev", "profile")
     if new_entries is not None:
         headers = headers.join(new_entries.changes.select(*_PLACE).distinct(), list(_PLACE), "left_semi")
-    kids = headers.groupBy(*_PLACE, "bucket", _follows(is_weak=is_weak).alias("follows")).agg(
-        F.collect_list("record_id").alias("ids")
-    )
-    members = F.array_sort(F.flatten(F.collect_list("ids")))
-    found = kids.where(F.size("ids") > 1).groupBy(*_PLACE, "bucket").agg(members.alias("ids"))
-    cut = F.slice("ids", 1, MAX_MEMBERS)
-    found = found.select(
-        "namespace", "bucket", cut.alias("members"), F.size("ids").cast("bigint").alias("member_count")
+    kids = Window.partitionBy(*_PLACE, "bucket", _follows(is_weak=is_weak))
+    twins = headers.withColumn("twins", F.count(F.lit(1)).over(kids)).where("twins > 1")
+    found = crowds(twins, (*_PLACE, "bucket")).select(
+        "namespace", "bucket", "members", "member_count", F.col("shown_a").alias("first"), "shown_b"
     )
     pairs = found.select(
-        "namespace",
-        F.explode(F.slice("members", 1, 2)).alias("record_id"),
-        F.col("members")[0].alias("first"),
+        "namespace", F.explode(F.array("first", "shown_b")).alias("record_id"), F.col("first")
     )
     stored = (
         entries.where(~is_erased()).select(*kernels.STORED_COLUMNS).join(pairs, ["namespace", "record_id"])
@@ -61,11 +55,7 @@ def forks(
     both = stored.groupBy("namespace", "first").agg(
         F.collect_list(F.struct(*kernels.STORED_COLUMNS)).alias("pair")
     )
-    rows = (
-        found.withColumn("first", F.col("members")[0])
-        .join(both, ["namespace", "first"])
-        .where(F.size("pair") == 2)
-    )
+    rows = found.join(both, ["namespace", "first"]).where(F.size("pair") == 2)
     shaped = map_batches(
         rows.select(*kernels.FORK_COLUMNS), kernels.fork_rows, FORK_SCHEMA, hmac_key=hmac_key
     )

@@ -62,6 +62,19 @@ def _edges(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
     return found.select(*subject, F.col("by.parent").alias("parent"), "kind")
 
 
+def counted(found: DataFrame) -> DataFrame:
+    """Count what a state has of each log.
+
+    Reads:  `edges`.
+    Gives:  namespace, links (heads, and links to missing parents), is_inverted (the log has an inverted link).
+    Rows:   one per log with an edge.
+    """
+    return found.groupBy("namespace").agg(
+        F.count_if(F.col("kind").isin(HEAD, MISSING)).alias("links"),
+        F.bool_or(F.col("kind") == INVERTED).alias("is_inverted"),
+    )
+
+
 def walked(found: DataFrame) -> DataFrame:
     """Give the logs with an inverted link.
 

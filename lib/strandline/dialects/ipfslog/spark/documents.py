@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.frames.digests import digests_of_runs
 
 DOCUMENT = (
@@ -12,14 +13,15 @@ DOCUMENT = (
 )  # fmt: skip
 
 
-def effects(entries: DataFrame, logs: DataFrame) -> DataFrame:
+def effects(entries: DataFrame, logs: DataFrame, hint: Hint) -> DataFrame:
     """Give the effects of entries on the store of their log.
 
-    Reads:  entries: namespace, bucket, record_id, ops; logs: namespace, store, of logs whose store has rows.
+    Reads:  entries: namespace, bucket, record_id, ops; logs: namespace, store, of logs whose store
+            has rows; hint: that of these logs.
     Gives:  DOCUMENT; `value_json` of a count is at least 0.
     Rows:   one per effect that the store applies.
     """
-    stores = F.broadcast(logs.select("namespace", "store"))
+    stores = hint(logs.select("namespace", "store"))
     each = entries.join(stores, "namespace").select(
         "namespace", "bucket", "store", "record_id", F.explode("ops").alias("effect")
     )

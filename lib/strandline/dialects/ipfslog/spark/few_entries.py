@@ -17,7 +17,7 @@ from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
 from strandline.dialects.ipfslog.spark import states
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
-from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
 from strandline.frames.lift import map_batches, nested_rows
 
 FEW_ENTRIES: Final = 20_000
@@ -26,6 +26,8 @@ FEW_BYTES: Final = 32 * 1024 * 1024
 """Bytes of their links and texts: one task holds them in memory some times over."""
 _ITEM_BYTES: Final = 40
 """Bytes of a link, and of an effect beside its texts: both may be many in one entry."""
+_IN_ARROW: Final = 4
+"""At most so many times the bytes of an entry in Arrow are counted here: an effect without texts has 12 there."""
 _COLUMNS: Final = (*NODE_COLUMNS, "ops")
 _SIZES: Final = (
     "octet_length(clock_id)",
@@ -37,14 +39,17 @@ _SIZES: Final = (
 
 
 def are_few(
-    retained: RetainedEntries, configured: DataFrame, entries: int, jobs: Jobs, scope: ReduceScope
-) -> bool:
+    retained: RetainedEntries, configured: DataFrame, entries: int, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> bool:  # fmt: skip
     """Return whether logs are reduced here: they have few entries and bytes, and none is over the limit of a walk.
 
     `configured` are the logs, `entries` is the number of their entries together.
     """
     if entries > min(FEW_ENTRIES, scope.walk_entries):
         return False
+    stored = tables.few_rows(ENTRIES, scope.version)
+    if stored is not None and retained.pruned is None and _IN_ARROW * stored.nbytes <= FEW_BYTES:
+        return True
     sizes = retained.nodes(configured, _COLUMNS).agg(*(F.sum(F.expr(size)) for size in _SIZES))
     return sum(size or 0 for size in jobs.row(sizes)) <= FEW_BYTES
 
@@ -63,6 +68,6 @@ def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, j
     reduced = jobs.checkpoint(reduced, "whole logs")
     columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
     rows = {table: nested_rows(reduced, column) for table, column in columns.items()}
-    hashes = F.broadcast(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
-    strays = stored_strays(rows, configured, tables, jobs)
+    hashes = retained.hint(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
+    strays = stored_strays(rows, configured, tables, jobs, retained.hint)
     return ReducedRows(rows, strays, states.with_state_hashes(configured, hashes))

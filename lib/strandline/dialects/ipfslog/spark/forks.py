@@ -6,10 +6,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.reduce import FORK_KIND
 from strandline.dialects.ipfslog.types import DIALECT
+from strandline.frames.crowds import crowds
 from strandline.frames.lift import map_batches, series_udf
 from strandline.frames.states import as_equivocation
 
@@ -48,14 +48,10 @@ def forks(members: DataFrame, entries: DataFrame) -> DataFrame:
     Gives:  the columns of `equivocation`.
     Rows:   one per such clock.
     """
-    ids = F.array_sort(F.collect_list("record_id"))
-    found = (
-        members.groupBy(*CLOCK, "bucket").agg(ids.alias("ids")).where(F.size("ids") > 1)
-        .select("namespace", "bucket", "key", F.col("clock_time").cast("string").alias("position"),
-                F.slice("ids", 1, MAX_MEMBERS).alias("members"),
-                F.size("ids").cast("bigint").alias("member_count"))
+    with_ids = crowds(members, (*CLOCK, "bucket")).select(
+        "namespace", "bucket", "key", F.col("clock_time").cast("string").alias("position"), "members", "member_count",
+        F.col("shown_a").alias("id_a"), F.col("shown_b").alias("id_b"),
     )  # fmt: skip
-    with_ids = found.withColumns({"id_a": F.col("members")[0], "id_b": F.col("members")[1]})
     for side in "ab":
         block = entries.select(
             "namespace", F.col("record_id").alias(f"id_{side}"), F.col("block").alias(f"bytes_{side}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Refusal
 from strandline.dialects.ipfslog.spark import dag, documents, logs, order
+from strandline.dialects.ipfslog.spark.links import over_limit, refusals
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
@@ -20,19 +23,25 @@ def from_all(
     """Reduce logs from all of their entries.
 
     Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
-    A log with more entries than may be walked is left out and refused.
+    A log with more links than one task hashes, or with more entries than may be walked, is left out and refused.
     """
     nodes = retained.nodes(configured)
     edges = jobs.checkpoint(dag.edges(nodes), "links")
-    walked = jobs.checkpoint(retained.may_walk(dag.walked(edges)), "logs to walk")
-    has_walks = jobs.has_rows(walked)
-    refused = _refused(nodes, walked, jobs, scope) if has_walks else ()
+    counted = jobs.checkpoint(dag.counted(edges), "links of logs")
+    found = jobs.row(counted.agg(F.max("is_inverted").alias("is_inverted"), over_limit().alias("logs")))
+    inverted = counted.where("is_inverted").select("namespace")
+    walked = jobs.checkpoint(retained.may_walk(inverted), "logs to walk")
+    has_walks = bool(found["is_inverted"]) and (retained.pruned is None or jobs.has_rows(walked))
+    refused = refusals(found["logs"])
+    if has_walks:
+        walks = walked.where(_is_none_of(refused))
+        refused += _refused(nodes, retained.hint(walks), jobs, scope)
     if refused:
-        named = ~is_listed("namespace", (each.namespace for each in refused))
+        named = _is_none_of(refused)
         nodes, edges, walked, configured = (
             frame.where(named) for frame in (nodes, edges, walked, configured)
         )
-    view = jobs.persist(_view(nodes, edges, walked if has_walks else None), "order")
+    view = jobs.persist(_view(nodes, edges, retained.hint(walked) if has_walks else None), "order")
     heads = jobs.checkpoint(dag.as_head(edges.where(F.col("kind") == dag.HEAD)), "heads")
     lacking = edges.where(F.col("kind") == dag.MISSING)
     tails = jobs.checkpoint(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
@@ -41,7 +50,8 @@ def from_all(
     groups = None
     if jobs.has_rows(stores):
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
-        effects = documents.effects(logs.listed(retained.entries.select(*columns), stores), stores)
+        listed = logs.listed(retained.entries.select(*columns), stores, retained.hint)
+        effects = documents.effects(listed, stores, retained.hint)
         placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
         rows[DOCUMENTS] = jobs.persist(documents.winners(placed), "documents")
         groups = documents.group_digests(rows[DOCUMENTS])
@@ -54,15 +64,18 @@ def from_all(
         .withColumns({"kept_blocks": F.lit(None).cast("binary"), "kept_groups": F.lit(None).cast("binary")})
         .join(_modes(configured, walked), "namespace")
     )
-    hashed = with_hashes(
-        parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
-    )
-    deletes = stored_strays(rows, configured, tables, jobs)
+    missing = lacking.select("namespace", "parent")
+    hashed = with_hashes(parts, heads, missing, order.block_digests(view), groups)
+    deletes = stored_strays(rows, configured, tables, jobs, retained.hint)
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
 
 
+def _is_none_of(refused: Sequence[Refusal]) -> Column:
+    return ~is_listed("namespace", [each.namespace for each in refused])
+
+
 def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
-    of_walked = nodes.join(F.broadcast(walked), "namespace", "left_semi")
+    of_walked = nodes.join(walked, "namespace", "left_semi")
     sizes = of_walked.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
     too_long = sizes.where(F.col("entries") > scope.walk_entries)
     found = jobs.row(
@@ -84,7 +97,6 @@ def _view(nodes: DataFrame, edges: DataFrame, walked: DataFrame | None) -> DataF
     places = places.withColumn("clock_ok", F.coalesce("clock_ok", F.lit(True)))
     if walked is None:
         return order.as_view(places.withColumns({"position": F.col("rank"), "mode": F.lit("sort")}))
-    walked = F.broadcast(walked)
     by_rank = places.join(walked, "namespace", "left_anti")
     others = places.join(walked, "namespace", "left_semi")
     positions = order.walk_positions(nodes.join(walked, "namespace", "left_semi"), others)

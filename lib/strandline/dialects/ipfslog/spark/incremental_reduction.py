@@ -5,17 +5,19 @@ The cost depends on the number of new entries and on their place in the order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.ipfslog.spark import dag, documents, logs, order, suffix
-from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, broadcast_if_small, with_hashes
+from strandline.dialects.ipfslog.spark import dag, documents, links, logs, order, suffix
+from strandline.dialects.ipfslog.spark.hints import Hint, broadcast_if_small
+from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, with_hashes
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class IncrementalInput:
     - `tails`: the stored partial tails, one row per missing parent; `filled`: those whose missing parent is a new
       entry.
     - `edges`: the irregular links from or to a new entry (`dag.link_edges`).
+    - `hint`: that of joins with the logs.
     """
 
     configured: DataFrame
@@ -36,14 +39,15 @@ class IncrementalInput:
     tails: DataFrame
     filled: DataFrame
     edges: DataFrame
+    hint: Hint
 
     def without(self, namespaces: DataFrame) -> IncrementalInput:
         """Return the input without these logs."""
         configured, new_entries, tails, filled, edges = (
-            frame.join(F.broadcast(namespaces), "namespace", "left_anti")
+            frame.join(self.hint(namespaces), "namespace", "left_anti")
             for frame in (self.configured, self.new_entries, self.tails, self.filled, self.edges)
         )
-        return IncrementalInput(configured, self.nodes, new_entries, tails, filled, edges)
+        return IncrementalInput(configured, self.nodes, new_entries, tails, filled, edges, self.hint)
 
     def to_reduce_whole(self, retained: RetainedEntries) -> DataFrame:
         """Give the logs that need all of their entries.
@@ -68,20 +72,20 @@ def read_input(
     buckets: tuple[int, ...],
 ) -> IncrementalInput:
     """Look up the entries that new entries name and those that name them, in one scan of the entries by id."""
-    listed = logs.listed(changes.select(*NODE_COLUMNS, "ops"), configured)
+    listed = logs.listed(changes.select(*NODE_COLUMNS, "ops"), configured, retained.hint)
     new_entries = jobs.checkpoint(listed, "new entries")
     stored = tables.read(TAILS).where(in_buckets(buckets) & (F.col("kind") == "partial"))
     tails = jobs.checkpoint(
-        stored.join(F.broadcast(configured.select("namespace")), "namespace", "left_semi")
+        stored.join(retained.hint(configured.select("namespace")), "namespace", "left_semi")
         .select("namespace", "bucket", "record_id", "cid", F.explode("missing").alias("parent")),
         "stored tails",
     )  # fmt: skip
     ids = new_entries.select("namespace", F.col("record_id").alias("parent"))
     filled = jobs.checkpoint(tails.join(ids, ["namespace", "parent"], "left_semi"), "tails with a new parent")
     nodes = retained.nodes(configured, (*dag.NODE, "key"))
-    links = dag.links(new_entries)
+    named_links = dag.links(new_entries)
     wanted = (
-        links.select("namespace", F.col("parent").alias("record_id"))
+        named_links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(filled.select("namespace", "record_id")).distinct()
     )  # fmt: skip
     named = broadcast_if_small(jobs.checkpoint(wanted, "affected ids"), jobs)
@@ -89,39 +93,45 @@ def read_input(
     late_children = found.join(
         filled.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
     ).select(*dag.NODE, "parent")
-    all_links = links.unionByName(late_children)
+    all_links = named_links.unionByName(late_children)
     known = found.select(*dag.NODE).unionByName(new_entries.select(*dag.NODE)).distinct()
     edges = jobs.checkpoint(dag.link_edges(all_links, known), "changed links")
-    return IncrementalInput(configured, nodes, new_entries, tails, filled, edges)
+    return IncrementalInput(configured, nodes, new_entries, tails, filled, edges, retained.hint)
 
 
 def from_changes(
     inputs: IncrementalInput, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]
 ) -> ReducedRows:
-    """Reduce logs from their stored state and new entries; no log is one of `to_reduce_whole`."""
-    new_entries, edges = inputs.new_entries, inputs.edges
-    nodes = inputs.nodes.join(F.broadcast(inputs.configured.select("namespace")), "namespace", "left_semi")
+    """Reduce logs that are not in `to_reduce_whole` from their stored state and new entries, or refuse them."""
+    new_entries, edges, hint = inputs.new_entries, inputs.edges, inputs.hint
+    nodes = inputs.nodes.join(hint(inputs.configured.select("namespace")), "namespace", "left_semi")
     borders = jobs.checkpoint(
-        suffix.borders(nodes, inputs.configured, suffix.first_new(new_entries)), "places of new entries"
+        suffix.borders(nodes, inputs.configured, suffix.first_new(new_entries), hint), "places of new entries"
     )
+    heads, deleted_heads = _heads(inputs, _stored(tables, HEADS, hint(borders), buckets), jobs)
+    tails, deleted_tails, missing = _tails(inputs, jobs)
     first = jobs.row(
-        borders.where("least IS NOT NULL").agg(
-            F.min("least.time").alias("time"), F.min("before").alias("before")
+        borders.join(links.counted(heads, missing), "namespace", "left").agg(
+            F.min("least.time").alias("time"), F.min(F.expr("IF(least IS NOT NULL, before, NULL)")).alias("before"),
+            links.over_limit().alias("refused"),
         )
-    )
-    stored_view = _stored(tables, VIEW, borders, buckets)
+    )  # fmt: skip
+    if refused := links.refusals(first["refused"]):
+        named = borders.where(is_listed("namespace", [each.namespace for each in refused])).select(
+            "namespace"
+        )
+        return replace(from_changes(inputs.without(named), tables, jobs, buckets), refused=refused)
+    stored_view = _stored(tables, VIEW, hint(borders), buckets)
     has_new = first["time"] is not None
     tail = nodes.where(F.col("clock_time") >= F.lit(first["time"])) if has_new else nodes.limit(0)
     late = dag.not_ok(edges)
     view = jobs.persist(
-        suffix.placed(suffix.from_borders(tail, borders), borders, stored_view, late),
+        suffix.placed(suffix.from_borders(tail, borders, hint), borders, stored_view, late, hint),
         "order from the first new entry",
     )
-    heads, deleted_heads = _heads(inputs, _stored(tables, HEADS, borders, buckets), jobs)
-    tails, deleted_tails, missing = _tails(inputs, jobs)
     documents_found = _documents(inputs, borders, view, tables, jobs, buckets)
     blocks = order.block_digests(
-        suffix.first_block(stored_view, borders).unionByName(
+        suffix.first_block(stored_view, borders, hint).unionByName(
             view.select("namespace", "position", "record_id")
         )
     )
@@ -135,9 +145,9 @@ def from_changes(
     return ReducedRows(rows, deletes, hashed, first_position=first["before"] + 1 if has_new else None)
 
 
-def _stored(tables: Tables, table: str, borders: DataFrame, buckets: tuple[int, ...]) -> DataFrame:
+def _stored(tables: Tables, table: str, named: DataFrame, buckets: tuple[int, ...]) -> DataFrame:
     stored = tables.read(table).where(in_buckets(buckets))
-    return stored.join(F.broadcast(borders.select("namespace")), "namespace", "left_semi")
+    return stored.join(named.select("namespace"), "namespace", "left_semi")
 
 
 def _heads(inputs: IncrementalInput, stored: DataFrame, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
@@ -153,7 +163,7 @@ def _heads(inputs: IncrementalInput, stored: DataFrame, jobs: Jobs) -> tuple[Dat
 
 
 def _tails(inputs: IncrementalInput, jobs: Jobs) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Return new and changed tails, the keys of stored tails that are none any more, and all missing parents."""
+    """Return new and changed tails, the keys of stored tails that are none, and all links to missing parents."""
     key, link = ["namespace", "record_id"], ["namespace", "record_id", "parent"]
     remaining = inputs.tails.join(inputs.filled.select(*link), link, "left_anti")
     changed = remaining.join(inputs.filled.select(*key).distinct(), key, "left_semi")
@@ -163,8 +173,7 @@ def _tails(inputs: IncrementalInput, jobs: Jobs) -> tuple[DataFrame, DataFrame, 
     deleted = (
         inputs.filled.select("namespace", "bucket", "record_id").distinct().join(remaining, key, "left_anti")
     )
-    every = remaining.unionByName(lacking).groupBy("namespace").agg(F.collect_set("parent").alias("missing"))
-    return tails, deleted, every
+    return tails, deleted, remaining.unionByName(lacking).select("namespace", "parent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +195,12 @@ def _documents(
     stores = inputs.configured.where(logs.has_documents()).select("namespace", "store")
     if not jobs.has_rows(stores):
         return _Documents(tables.read(DOCUMENTS).limit(0), None)
-    stored = _stored(tables, DOCUMENTS, stores, buckets)
+    stored = _stored(tables, DOCUMENTS, inputs.hint(stores), buckets)
     places = view.select("namespace", "record_id", "position")
     key = ["namespace", "document_key"]
-    effects = documents.effects(inputs.new_entries, stores).join(places, ["namespace", "record_id"])
+    effects = documents.effects(inputs.new_entries, stores, inputs.hint).join(
+        places, ["namespace", "record_id"]
+    )
     competing = (
         stored.join(effects.select(*key).distinct(), key, "left_semi")
         .join(places, ["namespace", "record_id"], "left")

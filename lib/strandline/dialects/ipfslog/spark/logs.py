@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX
 from strandline.dialects.ipfslog.reduce import STORES_WITH_ROWS, LogConfiguration
+from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.frames.lift import map_batches, series_udf
 
 ORDER = ("clock_time", "clock_id", "cid")
@@ -76,10 +77,10 @@ def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
     return chain.select("namespace", "log_id", followed.alias("manifests"))
 
 
-def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
+def listed(entries: DataFrame, logs: DataFrame, hint: Hint) -> DataFrame:
     """Keep the entries whose writer, or key, is on the write list of their log.
 
-    Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough for a broadcast.
+    Reads:  entries: namespace, writer, key, ..; logs: namespace, write; hint: that of their lists.
     Gives:  the columns of `entries`.
     Rows:   at most one per row. The length of a list makes no difference to an entry.
     """
@@ -93,7 +94,7 @@ def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
     lists = logs.select("namespace", F.explode(F.array_distinct("write")).alias("text"))
     found = entries
     for name, text in allowed.items():
-        named = F.broadcast(lists.withColumn(name, F.lit(True)))
+        named = hint(lists.withColumn(name, F.lit(True)))
         found = found.withColumn("text", text).join(named, ["namespace", "text"], "left").drop("text")
     return found.where(F.coalesce(*allowed)).select(*entries.columns)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce as fold
 
 from pyspark.sql import DataFrame
@@ -16,10 +16,11 @@ from strandline.dialects.ipfslog.reduce import KIND
 from strandline.dialects.ipfslog.spark import logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
+from strandline.dialects.ipfslog.spark.hints import hint_of, list_bytes
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
-from strandline.dialects.ipfslog.spark.reduction import check_pruned_logs, with_configuration
 from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.touched import check_pruned_logs, with_configuration
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION, boundary
@@ -43,7 +44,12 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     counted = every.counted().withColumn("is_known", F.lit(False))
     configured = jobs.checkpoint(with_configuration(counted, every, tables, scope.reduction), "logs to plan")
     check_pruned_logs(configured, every, jobs)
-    found = jobs.row(configured.agg(F.coalesce(F.sum("record_count"), F.lit(0)).alias("records")))
+    found = jobs.row(
+        configured.agg(
+            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), list_bytes().alias("bytes")
+        )
+    )
+    every = replace(every, hint=hint_of(found["bytes"]))
     planned = PlannedLogs(every, configured, found["records"])
     reduced = _reduced(every, planned, tables, jobs, scope)
     members = _members(every, reduced, scope.skip_window)
@@ -88,7 +94,7 @@ def reduce_rest(
 def _reduced(
     retained: RetainedEntries, planned: PlannedLogs, tables: Tables, jobs: Jobs, scope: PruneScope
 ) -> ReducedRows:
-    if are_few(retained, planned.configured, planned.records, jobs, scope.reduction):
+    if are_few(retained, planned.configured, planned.records, tables, jobs, scope.reduction):
         return from_few(retained, planned.configured, tables, jobs)
     return from_all(retained, planned.configured, tables, jobs, scope.reduction)
 
@@ -109,7 +115,7 @@ def _members(retained: RetainedEntries, reduced: ReducedRows, skip_window: int) 
     entries = retained.entries.select(
         "namespace", "bucket", "record_id", F.octet_length("block").alias("size")
     )
-    placed = entries.join(F.broadcast(logs_), "namespace").join(F.broadcast(sizes), "namespace", "left")
+    placed = entries.join(retained.hint(logs_), "namespace").join(retained.hint(sizes), "namespace", "left")
     found = placed.join(view.drop("mode"), list(KEY), "left")
     for flag, table in (("is_head", HEADS), ("is_tail", TAILS), ("in_document", DOCUMENTS)):
         named = reduced.rows[table].select(*KEY).distinct().withColumn(flag, F.lit(True))

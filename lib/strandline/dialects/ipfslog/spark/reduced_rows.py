@@ -15,13 +15,11 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.ipfslog.spark import forks, states
+from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
-
-_FEW_ROWS = 100_000
-"""The number of rows that can be broadcast to every task: some megabytes."""
 
 _LAST_POSITION = 2**63 - 1
 
@@ -47,7 +45,7 @@ def with_hashes(
     """Hash the states of logs from their parts.
 
     Reads:  parts: `states.LOG`, entries, mode, kept_blocks, kept_groups; heads: namespace, record_id of all heads;
-            missing: namespace, missing; blocks, groups: namespace and the new hashes.
+            missing: namespace, parent, of links to missing parents; blocks, groups: namespace and the new hashes.
     Gives:  as `states.hashed`.
     Rows:   one per log.
     """
@@ -64,11 +62,11 @@ def with_hashes(
 
 
 def stored_strays(
-    rows: Mapping[str, DataFrame], configured: DataFrame, tables: Tables, jobs: Jobs
+    rows: Mapping[str, DataFrame], configured: DataFrame, tables: Tables, jobs: Jobs, hint: Hint
 ) -> dict[str, DataFrame]:
     """Return, by table, the keys of stored rows that are not in `rows`, which are all rows of these logs.
 
-    Reads:  configured: namespace, is_known (rows of the log may be stored).
+    Reads:  configured: namespace, is_known (rows of the log may be stored); hint: that of `configured`.
     """
     known = configured.where("is_known").select("namespace")
     if not jobs.has_rows(known):
@@ -76,7 +74,7 @@ def stored_strays(
     strays = {}
     for table, found in rows.items():
         key = list(contract(table).key)
-        stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
+        stored = tables.read(table).select("bucket", *key).join(hint(known), "namespace", "left_semi")
         strays[table] = stored.join(found.select(*key), key, "left_anti")
     return strays
 
@@ -145,12 +143,6 @@ def as_reduction(
     firsts = [part.first_position for part in parts if part.first_position is not None]
     bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}
     return Reduction(rows, shaped, deletes, bounds, refused)
-
-
-def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
-    """Return `frame`, a checkpoint, with the broadcast hint if it has at most _FEW_ROWS rows: changes have no bound."""
-    few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= _FEW_ROWS
-    return F.broadcast(frame) if few else frame
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,6 +12,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark import dag, logs
+from strandline.dialects.ipfslog.spark.hints import Hint, unhinted
 from strandline.dialects.ipfslog.spark.tables import ENTRIES
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.buckets import in_buckets
@@ -40,24 +41,26 @@ class Pruned:
 
     def of(self, namespaces: DataFrame) -> Pruned:
         """Return the pruned entries of these logs."""
-        named = F.broadcast(namespaces.select("namespace"))
-        return Pruned(self.rows.join(named, "namespace", "left_semi"), self.carries)
+        return Pruned(self.rows.join(namespaces, "namespace", "left_semi"), self.carries)
 
 
 @dataclass(frozen=True, slots=True)
 class RetainedEntries:
     """The entries of logs without pruned ones; `pruned` is None if no log of the lake has pruned entries.
 
-    An entry that is delivered again after it was pruned is in both tables; then its skeleton counts.
+    An entry that is delivered again after it was pruned is in both tables; then its skeleton counts. `hint` is that of
+    joins with the logs that are asked for: whoever knows their bytes sets it.
     """
 
     entries: DataFrame
     pruned: Pruned | None
+    hint: Hint = unhinted
 
     def of(self, namespaces: DataFrame) -> RetainedEntries:
         """Return the entries of these logs."""
-        entries = self.entries.join(F.broadcast(namespaces.select("namespace")), "namespace", "left_semi")
-        return RetainedEntries(entries, None if self.pruned is None else self.pruned.of(namespaces))
+        named = self.hint(namespaces.select("namespace"))
+        entries = self.entries.join(named, "namespace", "left_semi")
+        return replace(self, entries=entries, pruned=None if self.pruned is None else self.pruned.of(named))
 
     def within(self, buckets: tuple[int, ...]) -> RetainedEntries:
         """Return the entries of the logs in these buckets."""
@@ -66,7 +69,7 @@ class RetainedEntries:
     def where(self, is_wanted: Column) -> RetainedEntries:
         """Return the entries of the logs for which a condition on namespace and bucket is true."""
         rest = None if self.pruned is None else Pruned(self.pruned.rows.where(is_wanted), self.pruned.carries)
-        return RetainedEntries(self.entries.where(is_wanted), rest)
+        return replace(self, entries=self.entries.where(is_wanted), pruned=rest)
 
     def without(self, gone: Pruned) -> RetainedEntries:
         """Return the entries when those of `gone` are pruned, too.
@@ -79,7 +82,7 @@ class RetainedEntries:
             older = self.pruned.carries.join(carries, "namespace", "left_anti")
             rows, carries = rows.unionByName(self.pruned.rows.select(*columns)), carries.unionByName(older)
         entries = self.entries.join(gone.rows.select(*KEY), list(KEY), "left_anti")
-        return RetainedEntries(entries, Pruned(rows, carries))
+        return replace(self, entries=entries, pruned=Pruned(rows, carries))
 
     def counted(self) -> DataFrame:
         """Count the records of each log, with pruned ones.
@@ -98,11 +101,11 @@ class RetainedEntries:
         Gives:  `columns` of NODE_COLUMNS and other ones of entries; null where a skeleton does not have them.
         Rows:   one per entry or skeleton.
         """
-        listed = logs.listed(self.entries.select(*columns), configured)
+        listed = logs.listed(self.entries.select(*columns), configured, self.hint)
         if self.pruned is None:
             return listed
         of_skeletons = tuple(name for name in columns if name in NODE_COLUMNS)
-        skeletons = self.pruned.of(configured).skeletons(of_skeletons)
+        skeletons = self.pruned.of(self.hint(configured.select("namespace"))).skeletons(of_skeletons)
         return listed.unionByName(skeletons, allowMissingColumns=True)
 
     def may_walk(self, namespaces: DataFrame) -> DataFrame:

@@ -25,13 +25,12 @@ def head_digests(heads: DataFrame) -> DataFrame:
     return heads.groupBy("namespace").agg(F.collect_list("record_id").alias("heads"))
 
 
-def missing_digests(tails: DataFrame) -> DataFrame:
+def missing_digests(links: DataFrame) -> DataFrame:
     """Collect the missing parents of logs.
 
-    Reads:  namespace, missing.  Gives: namespace, missing.  Rows: one per partial log.
+    Reads:  namespace, parent, of links to missing parents.  Gives: namespace, missing.  Rows: one per partial log.
     """
-    each = tails.select("namespace", F.explode("missing").alias("digest"))
-    return each.groupBy("namespace").agg(F.collect_set("digest").alias("missing"))
+    return links.groupBy("namespace").agg(F.collect_set("parent").alias("missing"))
 
 
 def depends_on(digests: Column) -> Column:

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
 from strandline.dialects.ipfslog.spark import order
+from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.dialects.ipfslog.spark.logs import order_of
 
 DIGEST_BYTES = 32
@@ -27,11 +28,11 @@ def _clock() -> Column:
     return F.struct(time.alias("time"), clock.alias("clock"))
 
 
-def borders(entries: DataFrame, configured: DataFrame, least: DataFrame) -> DataFrame:
+def borders(entries: DataFrame, configured: DataFrame, least: DataFrame, hint: Hint) -> DataFrame:
     """Count the entries of logs, and those before the first new entry.
 
     Reads:  entries: namespace, clock_time, clock_id, cid: all entries whose writer is on the write list; configured:
-            namespace, bucket, old_blocks, old_groups; least: `first_new`.
+            namespace, bucket, old_blocks, old_groups; least: `first_new`; hint: that of `configured`.
     Gives:  namespace, bucket, least, entries, before (entries that keep their position), kept_blocks, kept_groups
             (unchanged hashes, or null), first_block (place of the first block that is hashed again).
     Rows:   one per row of `configured`.
@@ -39,7 +40,7 @@ def borders(entries: DataFrame, configured: DataFrame, least: DataFrame) -> Data
     clocks = configured.select("namespace").join(least, "namespace", "left")
     is_before = F.col("least").isNull() | (_clock() < F.col("least"))
     counted = (
-        entries.join(F.broadcast(clocks), "namespace")
+        entries.join(hint(clocks), "namespace")
         .groupBy("namespace")
         .agg(F.count(F.lit(1)).alias("entries"), F.count_if(is_before).alias("before"))
     )
@@ -58,27 +59,27 @@ def borders(entries: DataFrame, configured: DataFrame, least: DataFrame) -> Data
     )  # fmt: skip
 
 
-def from_borders(entries: DataFrame, found: DataFrame) -> DataFrame:
+def from_borders(entries: DataFrame, found: DataFrame, hint: Hint) -> DataFrame:
     """Keep the entries that are not before the first new entry of their log.
 
-    Reads:  entries: namespace, clock_time, clock_id, cid, ..; found: `borders`.
+    Reads:  entries: namespace, clock_time, clock_id, cid, ..; found: `borders`; hint: that of `found`.
     Gives:  the columns of `entries`.
     Rows:   at most one per row.
     """
     least = found.where("least IS NOT NULL").select("namespace", "least")
-    return entries.join(F.broadcast(least), "namespace").where(_clock() >= F.col("least")).drop("least")
+    return entries.join(hint(least), "namespace").where(_clock() >= F.col("least")).drop("least")
 
 
-def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFrame) -> DataFrame:
+def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFrame, hint: Hint) -> DataFrame:
     """Shape the ends of logs to rows of `ipfs_log_view`.
 
     Reads:  behind: `from_borders`, with dag.NODE; found: `borders`; stored: rows of `ipfs_log_view`; late: namespace,
-            record_id of entries that are no longer ok because of new entries.
+            record_id of entries that are no longer ok because of new entries; hint: that of `found`.
     Gives:  the columns of `ipfs_log_view`.
     Rows:   one per row of `behind`.
     """
     key = ["namespace", "record_id"]
-    before = F.broadcast(found.select("namespace", "before"))
+    before = hint(found.select("namespace", "before"))
     was_ok = (
         stored.join(before, "namespace").where((F.col("position") > F.col("before")) & ~F.col("clock_ok"))
         .select(*key)
@@ -96,15 +97,15 @@ def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFra
     )
 
 
-def first_block(stored: DataFrame, found: DataFrame) -> DataFrame:
+def first_block(stored: DataFrame, found: DataFrame, hint: Hint) -> DataFrame:
     """Keep the stored positions before the new entries in the blocks that are hashed again.
 
-    Reads:  stored: rows of `ipfs_log_view`; found: `borders`.
+    Reads:  stored: rows of `ipfs_log_view`; found: `borders`; hint: that of `found`.
     Gives:  namespace, position, record_id.
     Rows:   at most one per row.
     """
     start = F.col("first_block") * F.lit(ORDER_BLOCK)
-    columns = F.broadcast(found.select("namespace", "before", start.alias("start")))
+    columns = hint(found.select("namespace", "before", start.alias("start")))
     return (
         stored.select("namespace", "position", "record_id").join(columns, "namespace")
         .where((F.col("position") > F.col("start")) & (F.col("position") <= F.col("before")))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.sdmp import kernels
@@ -58,7 +57,7 @@ def from_state(
         candidates = _candidates(its_lines, old.join(forked, "namespace", "left_semi"), jobs)
         ends = ends.select(*candidates.columns).unionByName(journal_rows.leaves(candidates, its_lines))
         forks = _new_forks(its_lines, candidates, buckets, tables, jobs, scope)
-        fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
+        fork_counts = None if forks is None else _new_fork_counts(forks)
     ends = jobs.checkpoint(ends, "leaves")
     journals = (
         grown.join(journal_rows.tips(ends), "namespace")
@@ -156,12 +155,14 @@ def _new_forks(
     jobs: Jobs,
     scope: ReduceScope,
 ) -> DataFrame | None:
-    """Return the forks with a new line: one with a new sibling, or one that does not follow a leaf."""
+    """Return the forks with a new line: one with a new sibling, or one that does not follow a leaf.
+
+    Gives:  as `journal_rows.forks`, and carriers (the number of new members).
+    """
     parents = candidates.select("namespace", F.col("line_hash").alias("line_number"))
-    numbers = new_lines.where("line_number IS NOT NULL").select("namespace", "line_number", "n")
+    numbers = journal_rows.carried_numbers(new_lines)
     inside = numbers.join(parents, ["namespace", "line_number"], "left_anti")
-    siblings = numbers.join(journal_rows.siblings(new_lines), ["namespace", "line_number"], "left_semi")
-    forked = jobs.checkpoint(inside.unionByName(siblings).distinct(), "forked lines")
+    forked = jobs.checkpoint(inside.unionByName(numbers.where("carriers > 1")).distinct(), "forked lines")
     span = jobs.row(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
     if span["low"] is None:
         return None
@@ -170,15 +171,16 @@ def _new_forks(
         .where(in_buckets(buckets) & F.col("n").between(span["low"] - 1, span["high"]))
         .select(*kernels.LINE_COLUMNS)
     )
-    return jobs.checkpoint(journal_rows.forks(forked.drop("n"), lines), "forks")
+    carried = forked.select("namespace", F.col("line_number").alias("position"), "carriers")
+    found = journal_rows.forks(forked, lines).join(carried, ["namespace", "position"])
+    return jobs.checkpoint(found, "forks")
 
 
-def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
-    """Count the forks that are not stored yet; fork_n is the least n of all forks with a new line."""
-    known = tables.read(EQUIVOCATIONS).where((F.col("kind") == "SDMP_FORK") & in_buckets(buckets))
-    known = known.select("namespace", "position", F.lit(True).alias("is_known"))
-    return (
-        forks.join(known, ["namespace", "position"], "left")
-        .groupBy("namespace")
-        .agg(F.count(F.when(F.col("is_known").isNull(), 1)).alias("fork_count"), F.min("n").alias("fork_n"))
-    )
+def _new_fork_counts(forks: DataFrame) -> DataFrame:
+    """Count the forks that the old lines did not make; fork_n is the least n of all forks with a new line.
+
+    Rows of `equivocation` do not tell: a killed run writes them without those of its journals, and a run of another
+    dialect then writes the table last.
+    """
+    is_new = F.col("member_count") - F.col("carriers") < 2
+    return forks.groupBy("namespace").agg(F.count_if(is_new).alias("fork_count"), F.min("n").alias("fork_n"))

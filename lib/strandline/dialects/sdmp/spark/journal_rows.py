@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.sdmp.reduce import MAX_MEMBERS
 from strandline.dialects.sdmp.spark.line_columns import node
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.crowds import crowds
 from strandline.frames.states import as_equivocation as shaped
 
 
@@ -105,13 +105,21 @@ def as_tip(lines: DataFrame) -> DataFrame:
     )
 
 
+def carried_numbers(lines: DataFrame) -> DataFrame:
+    """Count the lines that carry each number of a journal.
+
+    Reads:  namespace, line_number, n.  Gives: namespace, line_number, n, carriers.  Rows: one per followed line.
+    """
+    carried = lines.where("line_number IS NOT NULL").groupBy("namespace", "line_number")
+    return carried.agg(F.max("n").alias("n"), F.count(F.lit(1)).alias("carriers"))
+
+
 def siblings(lines: DataFrame) -> DataFrame:
     """Keep the numbers that several lines of a journal carry: each names a forked line.
 
-    Reads:  namespace, line_number.  Gives: namespace, line_number.  Rows: one per forked line.
+    Reads:  namespace, line_number, n.  Gives: namespace, line_number.  Rows: one per forked line.
     """
-    carried = lines.where("line_number IS NOT NULL").groupBy("namespace", "line_number")
-    return carried.agg(F.count(F.lit(1)).alias("carriers")).where("carriers > 1").drop("carriers")
+    return carried_numbers(lines).where("carriers > 1").select("namespace", "line_number")
 
 
 def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
@@ -124,16 +132,8 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
     Rows:   one per forked line.
     """
     line = exact_line().cast("binary")
-    members = (
-        lines.join(forked, ["namespace", "line_number"], "left_semi")
-        .groupBy("namespace", "bucket", "line_number")
-        .agg(
-            F.array_sort(F.collect_list("record_id")).alias("ids"),
-            F.array_sort(
-                F.slice(F.array_sort(F.collect_list(F.struct("record_id", line.alias("raw")))), 1, 2)
-            ).alias("least"),
-        )
-    )
+    followers = lines.join(forked, ["namespace", "line_number"], "left_semi").withColumn("raw", line)
+    members = crowds(followers, ("namespace", "bucket", "line_number"), "raw")
     named = forked.select("namespace", F.col("line_number").alias("line_hash"))
     before = lines.join(named, ["namespace", "line_hash"], "left_semi").select(
         "namespace", F.col("line_hash").alias("line_number"), "n", line.alias("predecessor")
@@ -143,10 +143,10 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
         "bucket",
         F.col("line_number").alias("position"),
         "n",
-        F.slice("ids", 1, MAX_MEMBERS).alias("members"),
-        F.size("ids").cast("bigint").alias("member_count"),
-        F.col("least")[0]["raw"].alias("bytes_a"),
-        F.col("least")[1]["raw"].alias("bytes_b"),
+        "members",
+        "member_count",
+        F.col("shown_a").alias("bytes_a"),
+        F.col("shown_b").alias("bytes_b"),
         "predecessor",
     )
 

@@ -49,10 +49,9 @@ def _of_changes(
 ) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), and `with_stale` those whose row is not of its state.
 
-    A journal is reduced from its stored state and the changes, except in three cases that need all of its lines: a run
-    was killed between two tables, so that row and state hash disagree; it may have written only the forks of these
-    changes, which would then count as known, also of a journal that has no row yet; or it is a forked journal of
-    profile 0.12, whose leaves do not contain their hashes.
+    A journal is reduced from its stored state and the changes, except in two cases that need all of its lines: a run
+    was killed between two tables, so that row and state hash disagree; or it is a forked journal of profile 0.12, whose
+    leaves do not contain their hashes.
     """
     new_lines = jobs.persist(changes.select(*kernels.LINE_COLUMNS), "changes")
     touched = jobs.checkpoint(
@@ -71,16 +70,11 @@ def _of_changes(
     is_whole = F.coalesce(F.col("row_hash") == F.col("stored_hash"), F.lit(False))
     is_usable = is_whole & ((F.size("leaves") == 1) | (F.col("profile") == "0.9"))
     if with_stale:
-        new = touched.select("namespace", "new_lines", "top_n")
+        new = touched.select("namespace", "new_lines")
         compared = compared.join(new, "namespace", "full_outer").where(
             F.col("new_lines").isNotNull() | ~is_whole
         )
-        lines = F.col("new_lines") + F.coalesce("line_count", F.lit(0))
-        is_forked = lines > F.greatest("top_n", "tip_n")
-        is_usable = is_usable & ~F.coalesce(is_forked, F.lit(False))
-    judged = jobs.checkpoint(
-        compared.withColumn("usable", is_usable).drop("new_lines", "top_n"), "stored journals"
-    )
+    judged = jobs.checkpoint(compared.withColumn("usable", is_usable).drop("new_lines"), "stored journals")
     unusable = judged.where("NOT usable").select("namespace")
     parts: list[ReducedRows] = []
     continued = new_lines

@@ -8,7 +8,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import EQUIVOCATIONS
-from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts.forks import CHECKPOINT_FORK, COMMIT_FORK, CONSENSUS_FORK
@@ -17,6 +16,7 @@ from strandline.dialects.aura.spark.namespaces import authority_namespace
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import DIALECT
+from strandline.frames.crowds import crowds
 from strandline.frames.lift import map_batches
 from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA
 
@@ -48,15 +48,8 @@ def contradictions(facts: DataFrame, committed: DataFrame) -> DataFrame:
         .unionByName(by_commits)
     )
     least = claims.groupBy(*_PLACE, _CLAIM).agg(F.min("record_id").alias("record_id"))
-    ids = F.array_sort(F.collect_list("record_id"))
-    return (
-        least.groupBy(*_PLACE).agg(ids.alias("ids")).where(F.size("ids") > 1)
-        .select(
-            *_PLACE, F.slice("ids", 1, MAX_MEMBERS).alias("members"),
-            F.size("ids").cast("bigint").alias("member_count"), F.col("ids")[0].alias("id_a"),
-            F.col("ids")[1].alias("id_b"),
-        )
-    )  # fmt: skip
+    names = {"shown_a": "id_a", "shown_b": "id_b"}
+    return crowds(least, _PLACE).withColumnsRenamed(names)
 
 
 def equivocations(

@@ -1,0 +1,53 @@
+"""Broadcast hints of frames with a row per log: a name may be long, and the number of logs has no bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs
+
+BROADCAST_BYTES: Final = 16 * 1024 * 1024
+"""The bytes of rows that one broadcast may have. The driver holds them some times over, for each of a dozen joins."""
+_ROW_BYTES: Final = 64
+"""The bytes of a row beside its texts: digests and numbers."""
+
+Hint = Callable[[DataFrame], DataFrame]
+"""What a join does with its side that has a row per log: adds the broadcast hint, or nothing."""
+
+
+def unhinted(frame: DataFrame) -> DataFrame:
+    """Return `frame`: Spark chooses the join."""
+    return frame
+
+
+def hint_of(size: int | None) -> Hint:
+    """Return the hint for frames of so many bytes; None is the sum of no rows."""
+    return F.broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
+
+
+def name_bytes() -> Column:
+    """Sum the bytes of rows with a namespace."""
+    return F.sum(F.octet_length("namespace") + F.lit(_ROW_BYTES))
+
+
+def list_bytes() -> Column:
+    """Sum the bytes of logs with their write lists: a row per log and text, as `logs.listed` joins them.
+
+    Reads:  namespace, write.
+    """
+    texts = F.greatest(F.size("write"), F.lit(1)).cast("bigint")
+    return F.sum(
+        texts * (F.octet_length("namespace") + F.lit(_ROW_BYTES)) + F.octet_length(F.concat_ws("", "write"))
+    )
+
+
+def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
+    """Return `frame`, a checkpoint, with the broadcast hint if it has few bytes: changes have no bound.
+
+    Reads:  namespace, ..
+    """
+    return hint_of(jobs.row(frame.agg(name_bytes().alias("bytes")))["bytes"])(frame)

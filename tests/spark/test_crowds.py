@@ -1,0 +1,86 @@
+"""Places with any number of records: Spark names them like plain Python, and no aggregate collects them."""
+
+import random
+import re
+
+import pytest
+
+from strandline.dialects.aura.spark.contexts import forks as contexts
+from strandline.dialects.devicelog.spark import forks as devices
+from strandline.dialects.ipfslog.spark import forks as logs
+from strandline.dialects.sdmp.spark import journal_rows
+from strandline.frames import crowds
+from strandline.tables.commits import session_settings
+from support.device_frames import ENTRY_DDL
+
+MOST = 4
+LINE_DDL = (
+    "namespace string, bucket int, record_id binary, profile string, n long, line_number string, line_hash string, "
+    "author_fp string, resource_id string"
+)
+LOG_DDL = "namespace string, bucket int, key string, clock_time long, variant string, record_id binary, block binary"
+FACT_DDL = (
+    "namespace string, bucket int, record_id binary, variant string, content_json string, "
+    "attest array<struct<authority: string, commitment: binary>>"
+)
+COMMIT_DDL = (
+    "namespace string, bucket int, is_proven boolean, channel binary, parent_epoch long, bump_id binary, "
+    "fact_id binary"
+)
+
+
+def test_the_least_members_their_number_and_two_texts_of_each_place(spark, monkeypatch):
+    monkeypatch.setattr(crowds, "MAX_MEMBERS", MOST)
+    sizes = (*range(1, 2 * MOST + 1), 3 * MOST, 100)
+    places = [
+        (space, position, size) for size in sizes for space, position in ((f"s{size}", None), ("s", size))
+    ]
+    rows = [
+        (space, position, number.to_bytes(2, "big"), f"{space} {position} {number}")
+        for space, position, size in places
+        for number in random.Random(size).sample(range(65_536), size)
+    ]
+    random.Random(5).shuffle(rows)
+    frame = spark.createDataFrame(
+        rows, "space string, position int, record_id binary, raw string"
+    ).repartition(3)
+    found = crowds.crowds(frame, ("space", "position"), "raw")
+    expected = {}
+    for space, position, size in places:
+        of_place = sorted(row[2:] for row in rows if row[:2] == (space, position))
+        (_, first), *others = of_place
+        if others:
+            members = [id_ for id_, _ in of_place[:MOST]]
+            expected[space, position] = (members, size, first, others[0][1])
+    assert {(row[0], row[1]): (list(map(bytes, row[2])), *row[3:]) for row in found.collect()} == expected
+    plan = found._jdf.queryExecution().optimizedPlan().toString()
+    assert "Window" in plan
+    assert "Aggregate" not in plan
+
+
+def forks_of_lines(spark):
+    lines = spark.createDataFrame([], LINE_DDL)
+    return journal_rows.forks(journal_rows.siblings(lines), lines)
+
+
+def forks_of_logs(spark):
+    entries = spark.createDataFrame([], LOG_DDL)
+    return logs.forks(logs.without_twins(entries, logs.repeated_clocks(entries)), entries)
+
+
+def forks_of_devices(spark):
+    return devices.forks(spark.createDataFrame([], ENTRY_DDL), None, is_weak=True, hmac_key=None)
+
+
+def forks_of_contexts(spark):
+    return contexts.contradictions(spark.createDataFrame([], FACT_DDL), spark.createDataFrame([], COMMIT_DDL))
+
+
+@pytest.mark.parametrize("forks", [forks_of_lines, forks_of_logs, forks_of_devices, forks_of_contexts])
+def test_no_aggregate_collects_the_records_of_a_fork(spark, forks):
+    with session_settings(spark, {"spark.sql.debug.maxToStringFields": "100"}):
+        plan = forks(spark)._jdf.queryExecution().analyzed().toString()
+    collected = [line for line in plan.splitlines() if re.search(r"Aggregate .*collect_(?:list|set)", line)]
+    # Device logs join the two entries that a fork shows.
+    assert len(collected) == (forks is forks_of_devices)
+    assert "row_number()" in plan

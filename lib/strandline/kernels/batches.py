@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import pyarrow as pa
+
+_SLICE_ROWS: Final = 128
+"""Rows that are Python values at once: each can have some thousand ids, of 80 bytes, or pairs, of 300."""
 
 
 def nested(**columns: pa.DataType) -> pa.DataType:
@@ -20,3 +23,9 @@ def as_batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBat
         [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)],
         schema=schema,
     )
+
+
+def slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield a batch in parts of few rows, whose lists may be long."""
+    for start in range(0, batch.num_rows, _SLICE_ROWS):
+        yield batch.slice(start, _SLICE_ROWS)

@@ -49,6 +49,18 @@ def test_headers_are_those_of_the_entries(groups):
             assert all(getattr(header, name) == getattr(entry, name) for name in header.__slots__)
 
 
+def test_an_id_is_one_object_however_many_entries_of_its_group_name_it(groups):
+    count = 0
+    for found in by_namespace(batches(groups, 7)):
+        held = {}
+        for header in found.headers:
+            heads = header.statement.from_heads if isinstance(header.statement, ScrewStatement) else ()
+            named = [header.record_id, *filter(None, [header.prev]), *header.deps, *heads]
+            assert all(held.setdefault(each, each) is each for each in named)
+            count += len(heads)
+    assert count > 10
+
+
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_a_batch_may_end_anywhere(groups, size):
     whole = rows_of(reduced(batches(groups, 10_000), policy="keep-both"))

@@ -17,7 +17,7 @@ from strandline.dialects.devicelog.kernels.schemas import TIP_COLUMNS
 from strandline.dialects.devicelog.kernels.stored_groups import stored_tail, stored_tips
 from strandline.dialects.devicelog.reduce.increment import can_extend, increment, needed_above
 from strandline.dialects.devicelog.types import ForkPolicy, Header
-from strandline.kernels.batches import as_batch
+from strandline.kernels.batches import as_batch, slices
 
 STORED: Final = {
     "tip": tuple(TIP_COLUMNS),
@@ -52,24 +52,27 @@ class _Group:
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[_Group]:
     """Yield the namespaces, whose rows follow one another; one namespace is in memory at a time."""
     for (namespace, bucket), rows in groupby(_tuples(batches), key=itemgetter(0, 1)):
-        parts: dict[str, list[Any]] = {part: [] for part in STORED}
-        for _, _, part, row in rows:
-            parts[part].append(row)
-        headers = Headers(namespace)
-        new, window = (
-            [headers.of(*(row[name] for name in HEADER_COLUMNS[2:])) for row in parts.pop(part)]
-            for part in ("new", "window")
-        )
-        yield _Group(namespace, bucket, parts, new, window)
+        yield _group(namespace, bucket, rows)
+
+
+def _group(namespace: str, bucket: int, rows: Iterable[tuple[Any, ...]]) -> _Group:
+    parts: dict[str, list[Any]] = {part: [] for part in STORED}
+    headers = Headers(namespace)
+    for _, _, part, row in rows:
+        is_entry = part in ("new", "window")
+        parts[part].append(headers.of(*(row[name] for name in HEADER_COLUMNS[2:])) if is_entry else row)
+    new, window = parts.pop("new"), parts.pop("window")
+    return _Group(namespace, bucket, parts, new, window)
 
 
 def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
     for batch in batches:
-        parts = batch.column("part").to_pylist()
-        columns = {name: batch.column(name).to_pylist() for name in {*parts}}
-        named = zip(batch.column("namespace").to_pylist(), batch.column("bucket").to_pylist(), strict=True)
-        for place, ((namespace, bucket), part) in enumerate(zip(named, parts, strict=True)):
-            yield namespace, bucket, part, columns[part][place]
+        for some in slices(batch):
+            parts = some.column("part").to_pylist()
+            columns = {name: some.column(name).to_pylist() for name in {*parts}}
+            named = zip(some.column("namespace").to_pylist(), some.column("bucket").to_pylist(), strict=True)
+            for place, ((namespace, bucket), part) in enumerate(zip(named, parts, strict=True)):
+                yield namespace, bucket, part, columns[part][place]
 
 
 def windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -10,14 +13,15 @@ import pyarrow as pa
 from strandline.core.ancestry import missing_parents
 from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.devicelog.codec import parse_statement
-from strandline.dialects.devicelog.types import Header, RemoveStatement
+from strandline.dialects.devicelog.types import ID_BYTES, Header, RemoveStatement
 from strandline.dialects.devicelog.verify import (
+    NAMED,
     References,
     Referent,
     deferred,
     reference_findings,
 )
-from strandline.kernels.batches import as_batch
+from strandline.kernels.batches import as_batch, slices
 
 NAMED_ENTRY: Final = ("id", "log", "seq", "lamport", "is_accepted")
 """Members of `found`: an entry that another one names, accepted or a candidate."""
@@ -59,6 +63,9 @@ VERDICT_SCHEMA: Final = pa.schema(
 )
 """A verdict: accepted, rejected or deferred; its reasons, its evidence, what the entry waits for."""
 
+_BATCH_ROWS: Final = 128
+"""Verdicts of one batch: each can wait for 1,024 entries, by name."""
+
 
 def judged_alone(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what candidates and the entries that they name say alone.
@@ -68,9 +75,8 @@ def judged_alone(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     Gives: LOCAL_SCHEMA, one row per row.
     """
     for batch in batches:
-        rows = [_alone(row) for row in batch.select(CANDIDATE_COLUMNS).to_pylist()]
-        if rows:
-            yield as_batch(rows, LOCAL_SCHEMA)
+        for some in slices(batch.select(CANDIDATE_COLUMNS)):
+            yield as_batch([_alone(row) for row in some.to_pylist()], LOCAL_SCHEMA)
 
 
 def _alone(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -100,39 +106,79 @@ def _header(row: Mapping[str, Any], removal: Any) -> Header:
     )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What a verdict needs of a row of LOCAL_COLUMNS. Ids are joined: a row can lack 1,024 that nobody else names.
+
+    `deps` are the first NAMED ones. `apart` are prev and last, unless they are deps, too.
+    """
+
+    record_id: bytes
+    prev: bytes | None
+    deps: bytes
+    last: bytes | None
+    apart: tuple[bytes, ...]
+    lacking: bytes
+    found: list[str]
+    shown: str | None
+
+
 def judged_in_order(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the verdicts on candidates: what follows a refused or an absent entry waits.
 
     Reads: LOCAL_COLUMNS, sorted by namespace and profile.
-    Gives: VERDICT_SCHEMA, one row per row. Time and memory are linear in the candidates and links of one namespace.
+    Gives: VERDICT_SCHEMA, one row per row. Time and memory are linear in the candidates and links of one namespace: a
+    link to an absent entry takes 32 bytes.
     """
-    here: tuple[str, str] | None = None
-    rows: list[dict[str, Any]] = []
+    for (namespace, _), rows in groupby(_local(batches), key=itemgetter("namespace", "profile")):
+        verdicts = _in_order(namespace, [_candidate(row) for row in rows])
+        while some := list(islice(verdicts, _BATCH_ROWS)):
+            yield as_batch(some, VERDICT_SCHEMA)
+
+
+def _local(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        for row in batch.select(LOCAL_COLUMNS).to_pylist():
-            place = (row["namespace"], row["profile"])
-            if place != here:
-                if rows:
-                    yield _in_order(rows)
-                here, rows = place, []
-            rows.append(row)
-    if rows:
-        yield _in_order(rows)
+        for some in slices(batch.select(LOCAL_COLUMNS)):
+            yield from some.to_pylist()
 
 
-def _in_order(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    failing = {row["record_id"] for row in rows if row["found"]}
-    lacking = {row["record_id"]: row["lacking"] for row in rows}
-    missing = missing_parents(lacking, failing)
-    return as_batch([_verdict(row, missing[row["record_id"]]) for row in rows], VERDICT_SCHEMA)
+def _candidate(row: Mapping[str, Any]) -> _Candidate:
+    deps, lacking = row["deps"], row["lacking"]
+    apart = tuple(each for each in (row["prev"], row["last"]) if each is not None and each not in deps)
+    return _Candidate(
+        row["record_id"], row["prev"], b"".join(deps[:NAMED]), row["last"], apart, b"".join(lacking), row["found"],
+        row["shown"],
+    )  # fmt: skip
 
 
-def _verdict(row: Mapping[str, Any], missing: tuple[bytes, ...]) -> tuple[Any, ...]:
-    place = (row["namespace"], row["record_id"])
+def _ids(joined: bytes) -> tuple[bytes, ...]:
+    return tuple(joined[start : start + ID_BYTES] for start in range(0, len(joined), ID_BYTES))
+
+
+def _in_order(namespace: str, rows: list[_Candidate]) -> Iterator[tuple[Any, ...]]:
+    here = {row.record_id: row.record_id for row in rows}
+    lacking = {row.record_id: [here[each] for each in _ids(row.lacking) if each in here] for row in rows}
+    # An entry that lacks an absent one is not admitted, like one that fails.
+    stopped = {
+        row.record_id
+        for row in rows
+        if row.found or len(row.lacking) > ID_BYTES * len(lacking[row.record_id])
+    }
+    waited = missing_parents(lacking, stopped)
+    for row in rows:
+        awaited = frozenset(waited[row.record_id])
+        missing = tuple(each for each in _ids(row.lacking) if each in awaited or each not in here)
+        yield (namespace, row.record_id, *_verdict(row, missing))
+
+
+def _verdict(row: _Candidate, missing: tuple[bytes, ...]) -> tuple[Any, ...]:
     if missing:
-        verdict = deferred(References(row["prev"], tuple(row["deps"]), row["last"]), missing)
+        deps = _ids(row.deps)
+        # Of the deps that are not shown, the missing ones tell the reason.
+        rest = [each for each in missing if each not in row.apart] if len(deps) == NAMED else []
+        verdict = deferred(References(row.prev, (*deps, *rest), row.last), missing)
         shown = encode_evidence(verdict.evidence)
-        return (*place, "deferred", list(verdict.reasons), shown, list(verdict.waits_for))
-    if row["found"]:
-        return (*place, "rejected", row["found"], row["shown"], [])
-    return (*place, "accepted", [], None, [])
+        return "deferred", list(verdict.reasons), shown, list(verdict.waits_for)
+    if row.found:
+        return "rejected", row.found, row.shown, []
+    return "accepted", [], None, []

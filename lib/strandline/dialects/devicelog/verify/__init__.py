@@ -9,6 +9,7 @@ from strandline.dialects.devicelog.verify.judgement import (
     judge_documents,
 )
 from strandline.dialects.devicelog.verify.references import (
+    NAMED,
     SSB_PROFILES,
     References,
     Referent,
@@ -23,6 +24,7 @@ from strandline.dialects.devicelog.verify.signatures import signature_findings, 
 
 __all__ = [
     "FORK_KIND",
+    "NAMED",
     "SSB_PROFILES",
     "Counts",
     "HeldEntries",

@@ -161,7 +161,7 @@ def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake,
 def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_lake, monkeypatch):
     """Every group counts as large: news that extend logs change rows of views. Other groups are reduced whole.
 
-    Feeds have gaps.
+    Feeds have gaps. The logs of the first news are broadcast, those of the second are not.
     """
     lake, merged, from_changes = new_lake("grown", dialect="devicelog"), [], increments.from_changes
 
@@ -171,6 +171,7 @@ def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_la
         return found
 
     monkeypatch.setattr(reduction, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(increments, "_FEW_LOGS", 8)
     monkeypatch.setattr(increments, "from_changes", seen)
     groups = [
         in_parts(random_history(seed, forks=seed > 40, removals=seed > 40).entries()) for seed in range(90)

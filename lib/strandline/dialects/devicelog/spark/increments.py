@@ -22,6 +22,8 @@ from strandline.frames.lift import map_batches
 GROUP: Final = ("namespace", "bucket")
 _FEW_GROUPS: Final = 10_000
 """The number of groups that can be broadcast to every task: a megabyte."""
+_FEW_LOGS: Final = 80_000
+"""The number of their logs that can be: 16 MiB. One founder can name a thousand, and admit any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def from_changes(
     found = jobs.row(
         windows.agg(
             F.count_distinct("namespace").alias("groups"),
+            F.count(F.lit(1)).alias("logs"),
             F.count_if(F.col("log").isNull()).alias("whole"),
         )
     )
@@ -63,8 +66,10 @@ def from_changes(
     if found["whole"] == found["groups"]:
         return Increments(None, whole)
     growing = windows.where(F.col("log").isNotNull())
-    few = F.broadcast if found["groups"] <= _FEW_GROUPS else _unchanged
-    logs, groups = few(growing), few(growing.select(*GROUP).distinct())
+    logs, groups = growing, growing.select(*GROUP).distinct()
+    if found["groups"] <= _FEW_GROUPS:
+        groups = F.broadcast(groups)
+        logs = F.broadcast(logs) if found["logs"] <= _FEW_LOGS else logs
 
     def stored(frame: DataFrame) -> DataFrame:
         return frame.where(in_buckets(buckets)).join(groups, [*GROUP], "left_semi")
@@ -88,10 +93,6 @@ def from_changes(
     elif not found["whole"]:
         return Increments(rows, None)
     return Increments(rows.where(F.col("part") != increments.WHOLE), whole)
-
-
-def _unchanged(frame: DataFrame) -> DataFrame:
-    return frame
 
 
 def _ends(view: DataFrame) -> DataFrame:

@@ -1,10 +1,13 @@
 """Device logs: stored rows and news give the rows that all entries give."""
 
+import tracemalloc
+
 import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry, synthetic
-from strandline.dialects.devicelog.kernels.increments import WHOLE, grown, windows
+from strandline.dialects.devicelog.kernels import increments
+from strandline.dialects.devicelog.kernels.increments import STORED, WHOLE, grown, windows
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
 from strandline.dialects.devicelog.reduce.increment import grow
@@ -198,3 +201,38 @@ def test_the_first_final_rows_of_a_group_and_too_many_pasts_are_reduced_whole(mo
     assert is_increment(old, log)
     monkeypatch.setattr(grow, "MAX_BOUNDS", 5)
     assert not is_increment(old, log)
+
+
+def test_a_group_whose_stored_tips_have_too_many_values_is_reduced_whole(monkeypatch):
+    log = three()[0]
+    old = log.entries()
+    write(log)
+    # Three tips, each with pasts and bounds of three branches.
+    monkeypatch.setattr(increments, "MAX_STORED", 18)
+    assert is_increment(old, log)
+    monkeypatch.setattr(increments, "MAX_STORED", 17)
+    assert not is_increment(old, log)
+
+
+def test_the_memory_of_stored_tips_does_not_grow_with_their_number(monkeypatch):
+    monkeypatch.setattr(increments, "MAX_STORED", 10_000)
+    bounds = [{"branch": bytes([number]) * 32, "seq": 1_000} for number in range(50)]
+    values = dict.fromkeys(STORED["tip"]) | {
+        "past": bounds,
+        "bounds": bounds,
+        "forked": False,
+        "waited": True,
+    }
+
+    def most(count):
+        tips = [values | {"log": number.to_bytes(32), "record_id": bytes(32)} for number in range(count)]
+        given = list(stored_batches("group:" + bytes(32).hex(), 0, {"tip": tips}))
+        tracemalloc.start()
+        try:
+            [asked] = windows(given)
+            assert asked.column("log").to_pylist() == [None]
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert most(1_600) < 1.2 * most(400)

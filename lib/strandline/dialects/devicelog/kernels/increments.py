@@ -29,6 +29,9 @@ STORED: Final = {
 }
 """Columns of the rows of each part, beside namespace and bucket."""
 
+MAX_STORED: Final = 1_000_000
+"""Branches in the pasts and bounds of the stored tips of a group, each with its seq: 300 MiB."""
+
 WHOLE: Final = "whole"
 """The part of a row that says: this group must be reduced from all of its entries."""
 
@@ -56,9 +59,15 @@ def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[_Group]:
 
 
 def _group(namespace: str, bucket: int, rows: Iterable[tuple[Any, ...]]) -> _Group:
+    """Return a group; without its rows, as if it were new, if its tips have more values than MAX_STORED."""
     parts: dict[str, list[Any]] = {part: [] for part in STORED}
     headers = Headers(namespace)
+    values = 0
     for _, _, part, row in rows:
+        if part == "tip":
+            values += len(row["past"] or ()) + len(row["bounds"] or ())
+            if values > MAX_STORED:
+                return _Group(namespace, bucket, {each: [] for each in STORED}, [], [])
         is_entry = part in ("new", "window")
         parts[part].append(headers.of(*(row[name] for name in HEADER_COLUMNS[2:])) if is_entry else row)
     new, window = parts.pop("new"), parts.pop("window")
@@ -80,7 +89,8 @@ def windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     Reads: namespace, bucket, part, and STORED of the parts `tip` and `new`, the rows of a namespace together.
     Gives: WINDOW_SCHEMA: by log the seqs above `above` and up to `upto`, its tip. A group that must be reduced whole
-    has one row with a null log: it is new, it has a fork, or its new entries do not just extend tips.
+    has one row with a null log: it is new, it has a fork, its tips have more values than MAX_STORED, or its new entries
+    do not just extend tips.
     """
     for group in _groups(batches):
         stored = stored_tips(group.rows["tip"], {})

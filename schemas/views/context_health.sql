@@ -105,14 +105,27 @@ judged AS (
   JOIN genesis AS g ON g.namespace = b.namespace
   LEFT JOIN attestors AS a ON a.namespace = b.namespace AND a.body_id = b.body_id
 ),
+apart AS (
+  SELECT namespace, met, explode(concat(array(CAST(NULL AS STRING)), coalesce(rotated_out, array()))) AS authority
+  FROM judged
+),
 counted AS (
   SELECT
     namespace,
-    count_if(met[0]) AS met,
-    count_if(NOT met[1]) AS unmet,
-    count_if(met[1] AND NOT met[0]) AS unjudged,
-    array_sort(array_distinct(flatten(collect_list(rotated_out)))) AS rotated_out
-  FROM judged
+    sum(met) AS met,
+    sum(unmet) AS unmet,
+    sum(unjudged) AS unjudged,
+    array_sort(collect_list(authority)) AS rotated_out
+  FROM (
+    SELECT
+      namespace,
+      authority,
+      count_if(authority IS NULL AND met[0]) AS met,
+      count_if(authority IS NULL AND NOT met[1]) AS unmet,
+      count_if(authority IS NULL AND met[1] AND NOT met[0]) AS unjudged
+    FROM apart
+    GROUP BY namespace, authority
+  )
   GROUP BY namespace
 ),
 stepped AS (
@@ -130,9 +143,20 @@ spent AS (
   GROUP BY namespace
 ),
 waiting AS (
-  SELECT namespace, count(*) AS waiting, array_sort(array_distinct(flatten(collect_list(waits_for)))) AS waits_for
+  SELECT namespace, count(*) AS waiting
   FROM quarantine
   WHERE status = 'deferred' AND dialect = 'aura'
+  GROUP BY namespace
+),
+awaited AS (
+  SELECT DISTINCT namespace, explode(waits_for) AS state
+  FROM quarantine
+  WHERE status = 'deferred' AND dialect = 'aura'
+),
+shown AS (
+  SELECT namespace, array_sort(collect_list(state)) AS waits_for
+  FROM (SELECT namespace, state, row_number() OVER (PARTITION BY namespace ORDER BY state) AS number FROM awaited)
+  WHERE number <= 16
   GROUP BY namespace
 )
 SELECT
@@ -147,7 +171,7 @@ SELECT
   coalesce(p.overdrawn, 0) AS overdrawn,
   c.rotated_out,
   coalesce(w.waiting, 0) AS waiting,
-  slice(coalesce(w.waits_for, array()), 1, 16) AS waits_for,
+  coalesce(a.waits_for, array()) AS waits_for,
   lower(hex(s.state_hash)) AS state_hash
 FROM namespace_state AS s
 JOIN genesis AS g ON g.namespace = s.namespace
@@ -155,3 +179,4 @@ JOIN counted AS c ON c.namespace = s.namespace
 LEFT JOIN stepped AS t ON t.namespace = s.namespace
 LEFT JOIN spent AS p ON p.namespace = s.namespace
 LEFT JOIN waiting AS w ON w.namespace = s.namespace
+LEFT JOIN shown AS a ON a.namespace = s.namespace

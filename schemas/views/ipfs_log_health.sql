@@ -30,10 +30,10 @@ headed AS (
 tailed AS (
   SELECT
     namespace,
-    count(*) AS tails,
-    count_if(kind = 'root') AS roots,
-    CAST(size(array_distinct(flatten(collect_list(missing)))) AS BIGINT) AS missing
-  FROM ipfs_log_tail
+    count_if(parent IS NULL) AS tails,
+    count_if(parent IS NULL AND kind = 'root') AS roots,
+    count(DISTINCT parent) AS missing
+  FROM (SELECT namespace, kind, explode(concat(array(CAST(NULL AS BINARY)), missing)) AS parent FROM ipfs_log_tail)
   GROUP BY namespace
 ),
 stored AS (

@@ -100,6 +100,12 @@ def test_frames_with_a_row_per_ipfs_log_are_broadcast_by_their_bytes_alone() -> 
     assert BROADCASTS.search('F.broadcast(logs.select("namespace"))')
 
 
+def test_frames_with_a_row_per_authority_of_the_lake_have_no_broadcast_hint() -> None:
+    of_aura = LIB / "dialects" / "aura" / "spark"
+    named = [of_aura / f"{name}.py" for name in ("histories", "snapshots", "retained_operations")]
+    assert found(lambda path: BROADCASTS.findall(path.read_text()), named) == {}
+
+
 @pytest.mark.large
 def test_only_what_classic_sessions_alone_use_reaches_a_jvm() -> None:
     classic = LIB / "session" / "classic"

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from strandline.dialects.aura.spark.contexts import bindings
 from strandline.dialects.aura.spark.contexts import forks as contexts
 from strandline.dialects.devicelog.spark import forks as devices
 from strandline.dialects.ipfslog.spark import forks as logs
@@ -22,6 +23,10 @@ LOG_DDL = "namespace string, bucket int, key string, clock_time long, variant st
 FACT_DDL = (
     "namespace string, bucket int, record_id binary, variant string, content_json string, "
     "attest array<struct<authority: string, commitment: binary>>"
+)
+GRANTED_DDL = (
+    "namespace string, bucket int, body_id binary, fact_id binary, variant string, content_json string, "
+    "attestors array<string>, quorum int"
 )
 COMMIT_DDL = (
     "namespace string, bucket int, is_proven boolean, channel binary, parent_epoch long, bump_id binary, "
@@ -53,9 +58,30 @@ def test_the_least_members_their_number_and_two_texts_of_each_place(spark, monke
             members = [id_ for id_, _ in of_place[:MOST]]
             expected[space, position] = (members, size, first, others[0][1])
     assert {(row[0], row[1]): (list(map(bytes, row[2])), *row[3:]) for row in found.collect()} == expected
+    assert_windows(found)
+
+
+def assert_windows(found):
     plan = found._jdf.queryExecution().optimizedPlan().toString()
     assert "Window" in plan
     assert "Aggregate" not in plan
+
+
+def test_the_least_members_of_each_place_also_where_there_is_one(spark, monkeypatch):
+    monkeypatch.setattr(crowds, "MAX_MEMBERS", MOST)
+    sizes = (*range(1, 2 * MOST + 1), 3 * MOST, 100)
+    rows = [
+        (size, number.to_bytes(2, "big"))
+        for size in sizes
+        for number in random.Random(size).sample(range(65_536), size)
+    ]
+    random.Random(6).shuffle(rows)
+    frame = spark.createDataFrame(rows, "position int, record_id binary").repartition(3)
+    found = crowds.members(frame, ["position"])
+    assert {row[0]: list(map(bytes, row[1])) for row in found.collect()} == {
+        size: sorted(id_ for position, id_ in rows if position == size)[:MOST] for size in sizes
+    }
+    assert_windows(found)
 
 
 def forks_of_lines(spark):
@@ -76,8 +102,15 @@ def forks_of_contexts(spark):
     return contexts.contradictions(spark.createDataFrame([], FACT_DDL), spark.createDataFrame([], COMMIT_DDL))
 
 
-@pytest.mark.parametrize("forks", [forks_of_lines, forks_of_logs, forks_of_devices, forks_of_contexts])
-def test_no_aggregate_collects_the_records_of_a_fork(spark, forks):
+def bindings_of_contexts(spark):
+    granted = spark.createDataFrame([], GRANTED_DDL)
+    return bindings.bindings(granted, bindings.proven_pairs(granted))
+
+
+@pytest.mark.parametrize(
+    "forks", [forks_of_lines, forks_of_logs, forks_of_devices, forks_of_contexts, bindings_of_contexts]
+)
+def test_no_aggregate_collects_the_records_of_a_fork_or_a_binding(spark, forks):
     with session_settings(spark, {"spark.sql.debug.maxToStringFields": "100"}):
         plan = forks(spark)._jdf.queryExecution().analyzed().toString()
     collected = [line for line in plan.splitlines() if re.search(r"Aggregate .*collect_(?:list|set)", line)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from strandline.core.equivocation import MAX_MEMBERS
@@ -30,13 +30,36 @@ def crowds(records: DataFrame, place: Sequence[str], shown: str = "record_id") -
         F.lead(shown).over(in_order).alias("shown_b"),
     )  # fmt: skip
     is_first = F.col("number") == 1
-    # The first member comes last: its frame has all the others, and theirs are empty.
-    last, others = 3 * MAX_MEMBERS, (-3 * MAX_MEMBERS, -2 * MAX_MEMBERS)
     turns = numbered.where((F.col("member_count") > 1) & (F.col("number") <= MAX_MEMBERS)).select(
         *place, "record_id", "number", "member_count",
         *(F.when(is_first, F.col(name)).alias(name) for name in ("shown_a", "shown_b")),
-        F.when(is_first, F.lit(last)).otherwise(F.col("number")).cast("bigint").alias("turn"),
+        _turn(),
     )  # fmt: skip
-    rest = F.collect_list("record_id").over(Window.partitionBy(*place).orderBy("turn").rangeBetween(*others))
-    named = turns.withColumn("members", F.concat(F.array("record_id"), rest))
+    named = turns.withColumn("members", _members(place))
     return named.where(is_first).select(*place, "members", "member_count", "shown_a", "shown_b")
+
+
+def members(records: DataFrame, place: Sequence[str]) -> DataFrame:
+    """Name the records of each place, as `crowds` does, also where there is one.
+
+    Reads:  records: `place`, record_id.
+    Gives:  `place`, members (ids ascending, at most 65,536).
+    Rows:   one per place.
+    """
+    number = F.row_number().over(Window.partitionBy(*place).orderBy("record_id"))
+    numbered = records.select(*place, "record_id", number.alias("number"))
+    turns = numbered.where(F.col("number") <= MAX_MEMBERS).select(*place, "record_id", "number", _turn())
+    named = turns.withColumn("members", _members(place))
+    return named.where(F.col("number") == 1).select(*place, "members")
+
+
+def _turn() -> Column:
+    """Return when a member is looked at: the first one last, for its frame has all the others, and theirs are empty."""
+    turn = F.when(F.col("number") == 1, F.lit(3 * MAX_MEMBERS)).otherwise(F.col("number"))
+    return turn.cast("bigint").alias("turn")
+
+
+def _members(place: Sequence[str]) -> Column:
+    """Return the ids of a place, in the row of its first member.  Reads: record_id, turn."""
+    others = Window.partitionBy(*place).orderBy("turn").rangeBetween(-3 * MAX_MEMBERS, -2 * MAX_MEMBERS)
+    return F.concat(F.array("record_id"), F.collect_list("record_id").over(others))

@@ -9,6 +9,7 @@ from strandline.dialects.aura.reduce.contexts import (
     Cap,
     Flow,
     FlowKey,
+    bindings,
     bump_hash,
     capabilities,
     effective_limit,
@@ -127,7 +128,7 @@ def test_of_two_bindings_of_a_pair_the_greatest_body_counts_and_equal_hashes_are
     assert binding.duplicates == 2
 
 
-def test_a_proven_consensus_over_a_binding_is_shown_with_it():
+def test_of_many_proven_consensus_over_a_binding_the_least_are_shown_with_it(monkeypatch):
     binding = of_context("Generic", 0x10, binding_type="note", binding_data=b"hi")
     proofs = [
         of_context(
@@ -138,6 +139,10 @@ def test_a_proven_consensus_over_a_binding_is_shown_with_it():
     ]  # fmt: skip
     found = reduced([G, binding, *proofs]).bindings
     assert {each.generic_type: each.consensus_ids for each in found}["note"] == (b32(0x11), b32(0x12))
+    monkeypatch.setattr(bindings, "MAX_MEMBERS", 1)
+    found = reduced([G, binding, *proofs]).bindings
+    assert [each.consensus_ids for each in found if each.generic_type == "note"] == [(b32(0x11),)]
+    assert sum(each.generic_type == bindings.CONSENSUS for each in found) == 2
 
 
 def test_a_consensus_is_proven_by_attestations_and_not_by_what_it_claims():

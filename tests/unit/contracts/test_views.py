@@ -73,6 +73,11 @@ def test_a_view_of_reduced_tables_joins_on_the_state_and_shows_nothing_internal(
     assert all(of_records) or not any(of_records), "a view shows all provenance columns of records or none"
 
 
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_a_view_collects_no_lists_to_flatten_them(view: views.Query):
+    assert not re.search(r"flatten\s*\(\s*collect_", view.select)
+
+
 def test_namespace_health_has_exactly_its_columns():
     columns = [
         re.split(r"\bAS\b|\.", part)[-1].strip()

@@ -24,6 +24,7 @@ from strandline.dialects.aura.codec.facts import (
     to_json,
 )
 from strandline.dialects.aura.codec.forms import ShapeRefused
+from strandline.dialects.aura.codec.held import held_fact
 from strandline.dialects.aura.codec.ids import (
     attest_message,
     authority_id,
@@ -57,6 +58,7 @@ __all__ = [
     "context_digest",
     "encode",
     "fact_forms",
+    "held_fact",
     "key_record",
     "key_value",
     "leaf_value",

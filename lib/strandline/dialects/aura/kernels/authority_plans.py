@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from strandline.core.pruning import Member
-from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.codec import held_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import U64
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
@@ -55,7 +55,7 @@ def _of_group(group: list[dict[str, Any]], skip_window: int) -> dict[str, Any]:
     held = [stored_operation(row) for row in histories if not row["is_base"]]
     gone = {bone.op_id: bone for bone in (given.pruned.skeletons if given.pruned else ())}
     ops = [_as_reduced(op, found, gone) for op in held if op.fact.fact_id not in remains.skeletons]
-    others = [stored_fact(row["fact_cbor"]) for row in rows if not row["is_base"] and row["height"] is None]
+    others = [held_fact(row["fact_cbor"]) for row in rows if not row["is_base"] and row["height"] is None]
     plan = plan_authority(given.namespace, ops, others, base, given.pruned, skip_window)
     stays = base or (None if given.pruned is None else given.pruned.state)
     row = reduced_row(home["bucket"], found, given.operations, is_damaged=is_damaged)

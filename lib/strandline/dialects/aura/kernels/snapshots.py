@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.codec import held_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import U64
 from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart, stored_operation
@@ -70,7 +70,7 @@ def given_facts(group: list[dict[str, Any]]) -> tuple[list[Fact], PrunedHere]:
     Reads: fact_cbor, known_status, *DERIVED, *REMAINS.
     """
     stored = [row for row in group if row["fact_cbor"] is not None]
-    facts = [stored_fact(row["fact_cbor"]) for row in stored]
+    facts = [held_fact(row["fact_cbor"]) for row in stored]
     pairs = zip(facts, stored, strict=True)
     known = {fact.fact_id: row["known_status"] for fact, row in pairs if row["known_status"] is not None}
     gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.codec import held_fact
 from strandline.dialects.aura.kernels.groups import in_batches
 from strandline.dialects.aura.kernels.judgement import U64
 from strandline.dialects.aura.reduce import decode_op_skeleton, decode_state_carry, do_fit, unbuilt_ops
@@ -44,7 +44,7 @@ _NUMBERS: Final = ("height", "new_epoch")
 
 def stored_operation(row: Mapping[str, Any]) -> AcceptedOp:
     """Return an accepted operation from its stored columns: `fact_cbor` and DERIVED."""
-    fact = stored_fact(row["fact_cbor"])
+    fact = held_fact(row["fact_cbor"])
     given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _NUMBERS}
     return AcceptedOp(fact=fact, attested=attested_of(fact), op_id=fact.op_id or b"", **given)
 

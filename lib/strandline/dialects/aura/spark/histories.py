@@ -77,14 +77,15 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
 
     Reads:  facts: rows of `aura_fact` of authorities.
     Gives:  kernels.HISTORY_SCHEMA.  Rows: one per authority.
+    Without broadcast hints: the bases have a row per authority of the lake.
     """
     decides = F.col("kind").isin("AttestedOp", "Snapshot")
     facts = facts.where(decides).unionByName(named_facts(facts, ~decides))
     if bases.relied is None:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
-        facts = facts.join(F.broadcast(bases.relied), "namespace", "left")
-    with_settled = facts.join(F.broadcast(bases.settled), "namespace", "left")
+        facts = facts.join(bases.relied, "namespace", "left")
+    with_settled = facts.join(bases.settled, "namespace", "left")
     columns = ["namespace", "bucket", "fact_cbor", "relied", "settled"]
     if bases.statuses is None:
         rows = with_settled.select(*columns).withColumn("known_status", F.lit(None).cast("string"))

@@ -76,7 +76,8 @@ def judged_authorities(
     columns = [*HOME, "fact_cbor"]
     rows = _needed(facts, kernels.DERIVED if pruned is not None else ())
     if relied is not None:
-        rows = rows.join(F.broadcast(relied), "namespace", "left")
+        # It has a row per authority that a collection ever relied on: Spark chooses the join.
+        rows = rows.join(relied, "namespace", "left")
         columns.append("relied")
     if pruned is not None:
         rows = rows.join(known_statuses(tables), list(KEY), "left")

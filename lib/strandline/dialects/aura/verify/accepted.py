@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from strandline.core.judgement import Verdict
-from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.codec import held_fact
 from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
 from strandline.dialects.aura.verify.operations import Signers
 from strandline.dialects.aura.verify.states import State
@@ -89,12 +89,12 @@ class UnreadOp:
     cbor: bytes
 
     def read(self) -> Fact:
-        """Return the fact.
+        """Return the fact without its times.
 
         Raises:
             ValueError: the bytes are none.
         """
-        return stored_fact(self.cbor)
+        return held_fact(self.cbor)
 
 
 GivenOp: TypeAlias = Fact | UnreadOp

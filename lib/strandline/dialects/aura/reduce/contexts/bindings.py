@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialects.aura.reduce.contexts.bodies import Body, quorum
 
 CONSENSUS: Final = "consensus"
@@ -18,7 +19,8 @@ class Binding:
     """A binding. `body` decided it: of several with equal values the one with the least id.
 
     `generic_type` of generic ones, `account` and `guardian` of the others. `data` is the hash or the binding's data.
-    `consensus_ids` are proven over its body, ascending. `duplicates` counts other hashes for the same pair.
+    `consensus_ids` are proven over its body, ascending, at most 65,536. `duplicates` counts other hashes for the same
+    pair.
     """
 
     binding_type: str
@@ -58,7 +60,8 @@ def bindings_of(met: Mapping[str, Sequence[Body]], proven: Mapping[Pair, Body]) 
         over.setdefault(operation_hash, []).append(consensus_id)
 
     def binding(kind: str, body: Body, data: bytes, **more: str | bytes | int) -> Binding:
-        return Binding(kind, body, data, **more, consensus_ids=tuple(over.get(body.body_id, ())))  # type: ignore[arg-type]
+        ids = over.get(body.body_id, [])[:MAX_MEMBERS]
+        return Binding(kind, body, data, **more, consensus_ids=tuple(ids))  # type: ignore[arg-type]
 
     guardians: dict[tuple[bytes, bytes], list[Body]] = {}
     for body in met.get("GuardianBinding", ()):

@@ -11,6 +11,7 @@ from strandline.dialects.aura.reduce.contexts.bindings import CONSENSUS
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.contexts.encoding import id_bytes, row_hash, sized
 from strandline.dialects.aura.spark.tables import HOME
+from strandline.frames import crowds
 
 PAIR: Final = ("namespace", "consensus_id", "operation_hash")
 _PARTIES: Final = ("account_id", "guardian_id")
@@ -44,9 +45,11 @@ def bindings(granted: DataFrame, proven: DataFrame) -> DataFrame:
         .unionByName(_generic(generic, F.col("binding_type"), F.col("binding_data")))
         .unionByName(_generic(proven, F.lit(CONSENSUS), F.concat("consensus_id", "operation_hash")))
     )
-    over = proven.groupBy("namespace", F.col("operation_hash").alias("body_id")).agg(
-        F.sort_array(F.collect_set("consensus_id")).alias("consensus_ids")
+    # Any number of pairs can be proven about one body, and `proven` has each once.
+    pairs = proven.select(
+        "namespace", F.col("operation_hash").alias("body_id"), F.col("consensus_id").alias("record_id")
     )
+    over = crowds.members(pairs, ["namespace", "body_id"]).withColumnRenamed("members", "consensus_ids")
     none = F.array().cast("array<binary>")
     placed = every.join(over, ["namespace", "body_id"], "left")
     return placed.select(

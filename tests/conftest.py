@@ -17,11 +17,12 @@ from support.tiers import is_spark
 
 pytest_plugins = ("support.complete_runs",)
 LONGEST = (
-    "conformance", "gc", "metastore", "readme", "contexts", "schema", "ipfslog_reduction", "forged_lakes", "notebooks",
-    "faults", "aura_lake", "pruned_sync", "topics", "reduction", "object_store", "jobs", "gc_authorities", "stream",
-    "devicelog_admission", "toy_dialect", "maintain", "kills", "own_journals", "bundle", "wheel", "lake_sync",
-    "aura_scale", "ipfslog_pruned", "ipfslog_admission", "small_work", "readers", "tampering", "bad_input",
-    "devicelog_reduction", "query_check", "writers", "small_tables", "aura_admission", "flows", "golden",
+    "conformance", "gc", "metastore", "readme", "contexts", "ipfslog_reduction", "flows", "notebooks",
+    "reduction", "gc_authorities", "forged_lakes", "stream", "ipfslog_pruned", "schema", "devicelog_admission",
+    "aura_lake", "own_journals", "jobs", "faults", "topics", "object_store", "maintain", "pruned_sync",
+    "bundle", "ipfslog_admission", "kills", "effects", "wheel", "small_tables", "toy_dialect", "small_work",
+    "lake_sync", "writers", "tampering", "readers", "sdmp_copies", "ipfslog_scale", "chunks", "query_check",
+    "aura_admission", "bad_input", "damaged_streams", "manifests", "export", "views", "aura_scale",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

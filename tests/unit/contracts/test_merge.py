@@ -77,11 +77,20 @@ VALUES (s.namespace, s.bucket, s.dialect, s.record_count, s.state_hash, s.reduce
     )
 
 
-def test_a_replacing_merge_that_deletes_does_so_by_a_mark_and_never_inserts_what_is_marked():
-    described = load.contract("ipfs_log_head")
-    plain = merge.replace_merge_sql(described, target=TARGET, source="news", buckets=[0])
-    text = merge.replace_merge_sql(described, target=TARGET, source="news", buckets=[0], deleting=True)
-    assert text.index("WHEN MATCHED AND s.is_gone THEN DELETE\n") < text.index("WHEN MATCHED AND NOT (")
+@pytest.mark.parametrize(
+    ("table", "of", "updates"),
+    [
+        ("ipfs_log_head", merge.replace_merge_sql, "WHEN MATCHED AND NOT ("),
+        ("quarantine", merge.upsert_merge_sql, "WHEN MATCHED THEN UPDATE SET"),
+    ],
+)
+def test_a_merge_that_deletes_does_so_by_a_mark_before_it_updates_and_never_inserts_what_is_marked(
+    table, of, updates
+):
+    described = load.contract(table)
+    plain = of(described, target=TARGET, source="news", buckets=[0])
+    text = of(described, target=TARGET, source="news", buckets=[0], deleting=True)
+    assert text.index("WHEN MATCHED AND s.is_gone THEN DELETE\n") < text.index(updates)
     assert "WHEN NOT MATCHED AND NOT s.is_gone THEN INSERT (" in text
     unmarked = text.replace("WHEN MATCHED AND s.is_gone THEN DELETE\n", "").replace(" AND NOT s.is_gone", "")
     assert unmarked == plain
@@ -129,16 +138,6 @@ WHEN MATCHED THEN UPDATE SET
 """
     )
     assert rest.startswith("(quarantine_id, bucket, namespace, ")
-
-
-def test_the_merge_of_quarantine_deletes_what_is_marked_before_it_updates_and_never_inserts_it():
-    described = load.contract("quarantine")
-    plain = merge.upsert_merge_sql(described, target=TARGET, source="refused", buckets=[1])
-    text = merge.upsert_merge_sql(described, target=TARGET, source="refused", buckets=[1], deleting=True)
-    assert text.index("WHEN MATCHED AND s.is_gone THEN DELETE\n") < text.index("WHEN MATCHED THEN UPDATE SET")
-    assert "WHEN NOT MATCHED AND NOT s.is_gone THEN INSERT (" in text
-    unmarked = text.replace("WHEN MATCHED AND s.is_gone THEN DELETE\n", "").replace(" AND NOT s.is_gone", "")
-    assert unmarked == plain
 
 
 def test_the_merge_of_collections_can_leave_rows_that_have_ended():

@@ -1,4 +1,4 @@
-"""Facts that a task holds many of: without their times, of which nothing but ids and signed messages depends."""
+"""Facts that a task holds many of: without their times, on which only ids and signed messages depend."""
 
 from dataclasses import replace
 from typing import Final

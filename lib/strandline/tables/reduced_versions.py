@@ -57,7 +57,8 @@ def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
 
     Then the reduced tables may name records that are gone. The states are asked, unless the newest commits say enough:
     none replaced rows since the commit that `tables` knows from the answer before, or since the version 0, and then no
-    `init` has updated the states.
+    `init` has updated the states. Without a state no row counts as reduced: what there is, a first reduction wrote that
+    was killed or is under way, and it may have read the table before the commit that replaced rows.
     """
     commits = tables.newest_commits(table)
     known = tables.as_reduced.get(table)
@@ -65,8 +66,9 @@ def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
     is_enough = len(newer) < len(commits) or (commits[-1]["version"] == 0 and not may_be_updated(tables))
     if not is_enough or any(map(replaces_rows, newer)):
         previous, _ = reduced_before(tables, dialect)
-        if previous is not None and (
-            was_recreated(tables, table, previous, commits[0]["version"])
+        if (
+            previous is None
+            or was_recreated(tables, table, previous, commits[0]["version"])
             or _may_be_replaced(tables, table, previous, commits)
         ):
             return True

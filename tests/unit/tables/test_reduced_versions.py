@@ -63,7 +63,7 @@ def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it
     assert asked(4, operation="UPDATE")
     assert asked(0)
     assert not asked(3)
-    assert not asked(4, dialect="ipfslog")
+    assert asked(4, dialect="ipfslog")
     assert reduced_before(reads(tmp_path), "sdmp") == (4, 2)
     assert reduced_before(reads(tmp_path), "aura") == (None, 0)
     DeltaTable(str(tmp_path / TABLE)).restore(1)
@@ -88,7 +88,7 @@ def test_a_table_stays_unlike_its_reduction_until_the_next_one_however_many_comm
         assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
         appended(tmp_path, TABLE, 1)
     # Of more commits than the newest ones, those after the version that the states name count.
-    assert not is_unlike_reduced(reads(tmp_path), TABLE, "ipfslog")
+    assert is_unlike_reduced(reads(tmp_path), TABLE, "ipfslog")
     for version, is_unlike in ((3, True), (4, False), (26, False)):
         states(tmp_path, version)
         assert is_unlike_reduced(reads(tmp_path), TABLE, "sdmp") == is_unlike
@@ -122,7 +122,6 @@ def test_a_table_that_was_made_anew_is_unlike_its_reduction_before_its_first_rec
     tables = reads(tmp_path)
     assert was_recreated(tables, TABLE, 0, 0)
     assert is_unlike_reduced(tables, TABLE, "sdmp")
-    assert not is_unlike_reduced(tables, TABLE, "ipfslog")
     # A clone has records at the version 0, and they may be reduced.
     shutil.rmtree(tmp_path / TABLE)
     appended(tmp_path, TABLE, 1)
@@ -159,6 +158,22 @@ def test_the_states_are_asked_only_if_the_newest_commits_do_not_say_enough(tmp_p
     shutil.rmtree(tmp_path / TABLE)
     appended(tmp_path, TABLE, COMMITS_SEARCHED + 1)
     assert counted(stream) == (False, 1)
+
+
+def test_what_a_first_reduction_without_states_left_does_not_count_after_a_restore(tmp_path):
+    appended(tmp_path, TABLE, 4)
+    others = {"dialect": ["ipfslog"], "reduced_version": [1], "record_count": [4]}
+    appended(tmp_path, STATES, 1, **others)
+    stream = TableStore(None, Location.lake(str(tmp_path)), None, run_id="stream")
+    assert not is_unlike_reduced(stream, TABLE, "sdmp")
+    DeltaTable(str(tmp_path / TABLE)).restore(1)
+    for number in range(2):
+        assert is_unlike_reduced(stream.of_run(f"batch {number}"), TABLE, "sdmp")
+    # It read the table before the RESTORE, and ends after it.
+    states(tmp_path, 3)
+    assert is_unlike_reduced(stream.of_run("batch 2"), TABLE, "sdmp")
+    states(tmp_path, 4)
+    assert not is_unlike_reduced(stream.of_run("batch 3"), TABLE, "sdmp")
 
 
 def test_an_empty_merge_of_another_run_is_found_after_a_version(tmp_path):

@@ -37,6 +37,7 @@ from support.aura_corpus import line
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import AUTO_COMPACT, assert_commits_name_their_run
 from support.forged_lakes import older
+from support.kills import KilledError, killed_at
 from support.lakes import Lake, write_files
 from support.provenance import delivered
 
@@ -361,6 +362,30 @@ def test_lines_behind_those_that_a_restore_removed_wait_until_these_come_again(
         lake.reduce()
         assert sorted(lake.rows("node_journal", "line_count"))[-1:] == [(21,)]
     assert len(lake.rows("node_journal_line")) == 42
+
+
+def test_what_a_killed_first_reduction_left_stands_for_no_lines_that_a_restore_removed(new_lake, tmp_path):
+    lake, (lines, gone) = new_lake(), (list(synthetic(number, 21)) for number in (72, 73))
+
+    def ingest(name, content):
+        return lake.ingest(write_files(tmp_path / name, {name: content})).counts
+
+    ingest("first.journal", render(lines[:10]))
+    version = lake.versions()["node_journal_line"]
+    ingest("second.journal", render(lines[:20]))
+    ingest("gone.journal", render(gone[:20]))
+    with pytest.raises(KilledError):
+        lake.reduce(faults=killed_at("reduce.before_state"))
+    assert (lake.rows("node_journal", "line_count"), lake.rows("namespace_state")) == ([(20,), (20,)], [])
+    lake.damage(f"RESTORE TABLE node_journal_line TO VERSION AS OF {version}")
+    last = ingest("last.jsonl", after(lines, 20))
+    assert (last["new"], last["deferred"]) == (0, 1)
+    assert lake.reduce().counts["reduced"] == 1
+    assert lake.rows("node_journal", "line_count") == [(10,)]
+    assert lake.reduce().counts["reduced"] == 0
+    last = ingest("gone.jsonl", after(gone, 20))
+    assert (last["new"], last["deferred"]) == (0, 1)
+    assert ingest("whole.journal", render(lines))["readmitted"] == 1
 
 
 QUARANTINED = (

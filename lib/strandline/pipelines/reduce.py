@@ -194,7 +194,9 @@ class _DialectReduction:
         done.read_versions.update(scope.side_versions)
         context.progress.stage(f"reducing {table}")
         if previous is None or whole:
-            writer.write(dialect.reduce(None, store, jobs, scope))
+            # A first reduction that was killed may have left rows of records that are gone now.
+            is_left = previous is None and store.has_partial_run(dialect.info.reduced_tables)
+            writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left)
         elif reason := self._why_all(previous, version):
             context.progress.note(f"{reason}: everything is reduced")
             self._write_all(writer, scope, previous)

@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 
 from strandline.tables import small_tables
 from strandline.tables.location import Location
+from strandline.tables.reads import TableReads
 from strandline.tables.small_tables import SmallTables
 from support import delta_rs_lake
 
@@ -150,3 +151,32 @@ def test_rows_that_a_commit_changed_are_none_that_it_inserted(tmp_path):
     table.update(predicate="namespace = 'node:1'", updates={"source": "'/in/b'"})
     rows, _ = changed(tmp_path, table.version(), table.version())
     assert rows.num_rows == 0
+
+
+def test_a_row_within_buckets_and_bounds_is_found_without_spark(tmp_path):
+    delta_rs_lake.write(
+        tmp_path, TABLE, [{"namespace": f"node:{n}", "bucket": n % 2, "n": n} for n in range(1, 6)]
+    )
+    tables = TableReads(None, Location.lake(str(tmp_path)))
+    asked = {
+        ((0,), (2, 4)): True, ((1,), (2, 2)): False, ((0, 1), (6, 2**62)): False, ((7,), (0, 9)): False,
+        ((0,), (0, 1)): False, ((1,), (-(2**62), 1)): True, ((0,), (4, 2)): False,
+    }  # fmt: skip
+    for (buckets, bounds), is_there in asked.items():
+        assert tables.has_rows_within(TABLE, buckets, {"n": bounds}) == is_there
+    assert [tables.has_rows_within(TABLE, (bucket,), {}) for bucket in range(3)] == [True, True, False]
+
+
+def test_an_old_version_is_opened_for_changes_only_if_its_commit_is_gone(lake, monkeypatch):
+    delta_rs_lake.write(lake, TABLE, [{"namespace": "node:4", "bucket": 4}])
+    monkeypatch.setattr(TableReads, "_frame", lambda _, small: small[0])
+    opened = []
+    monkeypatch.setattr(TableReads, "read_version", lambda _, *asked: opened.append(asked))
+    tables = TableReads(None, Location.lake(str(lake)))
+    version = tables.version(TABLE)
+    for is_gone in (False, True):
+        rows, count = tables.changes_since(TABLE, version - 1, version)
+        assert (rows["namespace"].to_pylist(), count) == (["node:4"], 1)
+        assert opened == [(TABLE, version - 1)] * is_gone
+        DeltaTable(str(lake / TABLE)).create_checkpoint()
+        (lake / TABLE / "_delta_log" / f"{version - 1:020}.json").unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from strandline.core.errors import UsageError
 from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.frames import differences
 from strandline.tables.other_lake import OtherLake
 from support.ipfslog_cases import entry, who
 from support.kills import KilledError, killed_at
@@ -152,6 +153,20 @@ def test_only_missing_rows_and_the_lines_before_them_are_checked_against_their_c
     assert (report.counts["missing"], report.counts["new"], report.counts["since_mismatch"]) == (2, 2, 0)
     assert checked == [("node_journal_line", 2, True), ("node_journal_line", 1, True)]
     assert held(ours, ["node_journal_line"]) == held(theirs, ["node_journal_line"])
+
+
+def test_keys_of_another_lake_go_to_every_worker_only_if_they_have_few_bytes(spark):
+    names = ["log:a", "log:" + "b" * 4_000]
+    keys = spark.createDataFrame([(name, bytes(32)) for name in names], "namespace STRING, record_id BINARY")
+    [size] = keys.agg(differences.key_bytes()).collect()[0]
+    assert size == sum(len(name) + 192 for name in names)
+    assert keys.limit(0).agg(differences.key_bytes()).collect()[0][0] == 0
+    most = differences.FEW_KEYS_BYTES
+    for bytes_of_keys, is_hinted in ((most, True), (most + 1, False)):
+        found = differences.matching(keys, keys.distinct(), bytes_of_keys)
+        plan = found._jdf.queryExecution().optimizedPlan().toString()
+        assert ("strategy=broadcast" in plan) == is_hinted
+        assert sorted(row["namespace"] for row in found.collect()) == sorted(names)
 
 
 def test_one_lake_on_both_sides_and_a_lake_that_is_none_are_refused_and_nothing_is_made(new_lake, tmp_path):

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.frames.sets import bucket_hashes, first_byte
 
 ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 
-FEW_KEYS = 100_000
-"""Up to so many keys go to every worker, so that the rows of a table that match them need no shuffle."""
+FEW_KEYS_BYTES = 32 * 1024 * 1024
+"""Keys of up to so many bytes go to every worker, so that the rows of a table that match them need no shuffle."""
+_KEY_BYTES = 192
+"""Bytes of a key beside its namespace: an id or the hash of a line, and a bucket."""
 
 
-def matching(rows: DataFrame, keys: DataFrame, count: int) -> DataFrame:
-    """Keep the rows that have the columns of a row of `keys`, which has `count` rows.
+def key_bytes() -> Column:
+    """Sum the bytes of keys: the namespaces of another lake are as long as it likes.
+
+    Reads:  namespace.
+    """
+    return F.coalesce(F.sum(F.octet_length("namespace") + F.lit(_KEY_BYTES)), F.lit(0))
+
+
+def matching(rows: DataFrame, keys: DataFrame, size: int) -> DataFrame:
+    """Keep the rows that have the columns of a row of `keys`, whose `key_bytes` are `size`.
 
     Spark does not know that a checkpoint is small, and would shuffle all rows.
     """
-    return rows.join(F.broadcast(keys) if count <= FEW_KEYS else keys, keys.columns, "left_semi")
+    return rows.join(F.broadcast(keys) if size <= FEW_KEYS_BYTES else keys, keys.columns, "left_semi")
 
 
 def with_pruned(ids: DataFrame, pruned: DataFrame) -> DataFrame:

@@ -121,12 +121,13 @@ def rows_of(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJo
     rows: dict[str, list[DataFrame]] = {}
     if found.missing is not None:
         missing = found.missing
-        for row in missing.groupBy("table").agg(F.collect_set("bucket").alias("buckets")).collect():
+        sizes = (F.collect_set("bucket").alias("buckets"), differences.key_bytes().alias("bytes"))
+        for row in missing.groupBy("table").agg(*sizes).collect():
             table = row["table"]
             ids = missing.where(F.col("table") == table).select(*KEY)
             of_buckets = there.rows(table).where(in_buckets(sorted(row["buckets"])))
             # The ids are of comparable rows, so these are, too.
-            rows[table] = [differences.matching(of_buckets, ids, found.records)]
+            rows[table] = [differences.matching(of_buckets, ids, row["bytes"])]
     for table in dialect.info.ingest_tables if found.incomparable else ():
         rows.setdefault(table, []).append(there.incomparable(table))
     # Kept, so that Spark cannot evaluate the rules before the join, on every row of the lake.

@@ -17,7 +17,7 @@ from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.contracts.rules import row_rules
 from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import FaultError, UsageError
-from strandline.frames.differences import matching
+from strandline.frames.differences import key_bytes, matching
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
 from strandline.session.engine import engine_of
 from strandline.tables.spark_errors import spark_errors
@@ -56,8 +56,8 @@ class OtherLake:
         The rules are evaluated for these rows alone: Spark would do so before the join, for every row of the lake.
         """
         keys = jobs.checkpoint(keys, "keys")
-        count = jobs.row(keys.agg(F.count(F.lit(1)).alias("keys")))["keys"]
-        found = jobs.persist(matching(self.rows(table), keys, count), "rows that match")
+        size = jobs.row(keys.agg(key_bytes().alias("bytes")))["bytes"]
+        found = jobs.persist(matching(self.rows(table), keys, size), "rows that match")
         return self.marked(table, found).where(keeps_contract()).drop(BROKEN)
 
     def rows(self, table: str) -> DataFrame:

@@ -3,6 +3,7 @@
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -12,17 +13,20 @@ from laws.test_devicelog_laws import closed_subset
 from strandline.contracts.checks import constraints_hold_sql, written_checks
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import with_buckets
+from strandline.contracts.shared_tables import EQUIVOCATIONS, PRUNED
 from strandline.contracts.views import views
 from strandline.core.ids import bucket_of
 from strandline.dialects.devicelog.kernels.headers import group_of
 from strandline.dialects.devicelog.reduce import history, prefix_hashes, reduce, sync_point
-from strandline.dialects.devicelog.spark.forks import forks
+from strandline.dialects.devicelog.spark.forks import beside_erased, forks
 from strandline.dialects.devicelog.spark.reduction import TABLES, NewEntries
 from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
 from strandline.dialects.devicelog.spark.tables import VIEW
 from support.device_frames import ENTRY_DDL, Uncounted, entry_rows, reduce_entries
 from support.device_groups import group, named_in_a_label, starting_anew, vectors
 from support.device_rules import Reference
+from support.devicelog_cases import edited, example
+from support.devicelog_tampering import of_phone
 from support.places import BUCKETS
 from support.random_devices import random_history
 
@@ -377,6 +381,45 @@ def test_a_changed_row_is_found_by_the_check(spark, change):
     found = [row["namespace"] for row in spark.sql(f"SELECT * FROM ({select})").collect()]
     spark.catalog.dropTempView("changed_view")
     assert namespace in found
+
+
+class Erased:
+    """A lake that erased one message, which a stored fork shows."""
+
+    def __init__(self, spark, entry, stored):
+        row = (entry.namespace, entry.record_id, "erase")
+        erased = spark.createDataFrame([row], "namespace string, record_id binary, form string")
+        self.tables = {PRUNED: erased, EQUIVOCATIONS: stored}
+
+    def stored_bytes(self, table):
+        return 1
+
+    def read(self, table):
+        return self.tables[table]
+
+
+class Kept(Uncounted):
+    def checkpoint(self, frame, name):
+        return frame.persist()
+
+
+def test_a_fork_that_shows_an_erased_body_stays_unless_two_others_show_it(spark):
+    gone, options = example()["phone 5"], {"is_weak": False, "hmac_key": None}
+
+    def forks_of(*given):
+        return forks(spark.createDataFrame(list(entry_rows(given)), ENTRY_DDL), None, **options)
+
+    rest = [*(each for each in example().values() if each != gone), replace(gone, body=None), edited()]
+    lake = Erased(spark, gone, forks_of(*example().values(), edited()))
+    [stays] = beside_erased(forks_of(*rest), lake, Kept()).collect()
+    assert set(map(bytes, stays["members"])) == {gone.record_id, edited().record_id}
+    # A third one with a less id than the erased one: two that have their bodies show the fork.
+    made = (of_phone(statement=b"%d" % number, prev="phone 4") for number in range(100))
+    third = next(each for each in made if each.record_id < gone.record_id)
+    [shown] = beside_erased(forks_of(*rest, third), lake, Kept()).collect()
+    assert shown["equivocation_id"] == stays["equivocation_id"]
+    assert shown["member_count"] == 3
+    assert gone.record_id not in [bytes(each) for each in shown["members"][:2]]
 
 
 def test_forks_are_looked_for_in_the_buckets_of_news_alone(entries):

@@ -111,6 +111,29 @@ def assert_reduced_when_back(lake, folder, sources, context, number):
     assert lake.reduce(full=True).members["differences"] == {}
 
 
+def test_a_context_counts_what_members_attest_that_had_no_row_when_they_were_refused(new_lake, tmp_path):
+    lake, sources = new_lake("authorities", dialect="aura"), [Source(seed) for seed in FREE[::2][:3]]
+    context, names = Context(sources), sorted(source.namespace.text for source in sources)
+    ingest(lake, tmp_path / "first", [fact for source in sources for fact in source.deliver(0)])
+    context.deliver(lake)
+    lake.reduce()
+    assert set(collected(lake.gc(excluded=(context.namespace,)))) == set(names)
+    for source in sources:
+        source.lake.collect(0, source.others.values())
+    ingest(lake, tmp_path / "second", [fact for source in sources for fact in source.deliver(1)])
+    context.deliver(lake)
+    lake.damage("UPDATE snapshot SET carry = concat(carry, X'00') WHERE carry <> X''")
+    for table in ("authority_state", "attested_op"):
+        lake.damage(f"DELETE FROM {table}")
+    assert lake.reduce().members["refused"] == names
+    assert contexts.lake_tables(lake) != context.reference.tables()
+    lake.damage("UPDATE snapshot SET carry = substring(carry, 1, length(carry) - 1) WHERE carry <> X''")
+    assert lake.reduce().members["refused"] == []
+    assert differing(lake_tables(lake), tables(sources)) == {}
+    assert contexts.lake_tables(lake) == context.reference.tables()
+    assert lake.reduce(full=True).members["differences"] == {}
+
+
 def apart(rows, names):
     """The rows of these namespaces, and the others."""
     theirs = [row for row in rows if not set(names).isdisjoint(map(str, row[:2]))]

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from strandline.dialects.aura import author
-from strandline.dialects.aura.reduce import reduce_authority, state_cbor
+from strandline.dialects.aura.reduce import plan_authority, reduce_authority, state_cbor
 from strandline.dialects.aura.reduce.contexts import snapshot_comparison, snapshots
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
 from strandline.dialects.aura.reduce.contexts.snapshot_states import StatePaths
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from strandline.dialects.aura.reduce.pruning import pruned_after
 from strandline.dialects.aura.reduce.state import state_hash
 from strandline.dialects.aura.types import RemoveLeaf, RotateEpoch
 from strandline.dialects.aura.verify import EMPTY
@@ -290,7 +291,8 @@ def test_copies_of_one_snapshot_that_nobody_met_are_looked_at_once():
 
 
 @pytest.mark.large
-def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations():
+@pytest.mark.parametrize("collected", [False, True])
+def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations(collected):
     def judged(length):
         every, state, over = [genesis()], after(EMPTY, genesis()), []
         chain, new = [], [genesis()]
@@ -309,6 +311,18 @@ def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations()
         found, calls = calls_of(judge_snapshots, U, [*every, *chain])
         assert [found.statuses[each.fact_id] for each in chain] == ["older"] * (length - 1) + ["in_force"]
         assert list(found.covered.values()) == [1 + 4 * number for number in range(length)]
+        return again(every, chain, found) if collected else calls
+
+    def again(every, chain, found):
+        """The calls after a collection: of each snapshot the verdict is known, and many operations stay."""
+        held = [row.op for row in reduce_authority(U, every).chain.rows.values()]
+        plan = plan_authority(U, held, [], found.base, None, len(every) // 4)
+        gone = frozenset(each.record_id for each in plan.prune)
+        assert 0 < len(gone) < len(every) * 0.9
+        here = PrunedHere(gone, found.statuses, pruned_after(held, plan, None))
+        kept = [fact for fact in every if fact.fact_id not in gone]
+        then, calls = calls_of(judge_snapshots, U, [*kept, *chain], gone=here)
+        assert (then.statuses, then.base) == (found.statuses, found.base)
         return calls
 
     assert judged(60) < 5 * judged(15)

@@ -28,8 +28,11 @@ def given(kernel, *rows):
     return [row for each in kernel(batch(row) for row in rows) for row in each.to_pylist()]
 
 
-def history(facts, relied=None, *, known=None):
-    """The histories of authorities, of which `reduce` judged the snapshots among all facts, or among `known`."""
+def history(facts, relied=None, *, known=None, named_by=None):
+    """The histories of authorities, of which `reduce` judged the snapshots among all facts, or among `known`.
+
+    The rows of all facts name the states that were relied on, or those of the variants `named_by`.
+    """
     by_namespace = {}
     for fact in facts if known is None else known:
         by_namespace.setdefault(fact.namespace, []).append(fact)
@@ -43,7 +46,7 @@ def history(facts, relied=None, *, known=None):
             "namespace": fact.namespace.text,
             "bucket": 1,
             "fact_cbor": fact.cbor,
-            "relied": relied,
+            "relied": relied if named_by is None or fact.variant in named_by else None,
             "settled": settled[fact.namespace],
         }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
@@ -110,6 +113,9 @@ def test_a_snapshot_of_another_branch_does_not_unseat_a_state_that_pruning_relie
     for relied in (winning[-1], losing):
         [row] = history([*member.operations, *rivals], [relied.new_commitment])
         assert row["base"] == relied.new_commitment
+        # Wherever the first operation stands, which alone has them.
+        for every in ([*rivals, *member.operations], [*member.operations, *rivals]):
+            assert history(every, [relied.new_commitment], named_by=("Genesis",)) == [row]
     [row] = history([*member.operations, *rivals])
     assert row["base"] in (winning[-1].new_commitment, losing.new_commitment)
 

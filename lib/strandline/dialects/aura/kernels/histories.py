@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.snapshots import given_facts
+from strandline.dialects.aura.kernels.snapshots import given_facts, relied_states
 from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart
 from strandline.dialects.aura.reduce import REDUCER, base_commitment, base_state, reduce_authority
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import SnapshotVerdicts
@@ -34,14 +34,13 @@ def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
 
     Reads: HISTORY_COLUMNS of all accepted operations and snapshots, of what snapshots name, and of the remains of
-            pruned operations, the rows of a namespace together; relied: states by which records were pruned, or null;
-            settled: the snapshot that `reduce` knows as the one in force, or null. Both are equal in all rows of facts
-            of a namespace. DERIVED and known_status are read beside remains alone.
+            pruned operations, the rows of a namespace together; relied: in one row or more, the states by which records
+            were pruned; settled: in all rows of facts, the snapshot that `reduce` knows as the one in force, or null.
+            DERIVED and known_status are read beside remains alone.
     Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
             to its base, `base_id` is the snapshot in force if `reduce` knows it. A base that `reduce` does not know
             counts only if the history by the base that it knows passes it: else a fork would be settled here and not in
-            the tables. Of
-            unpruned authorities no stored column is used; memory is that of the facts of one authority.
+            the tables. Of unpruned authorities no stored column is used; memory is that of the facts of one authority.
     """
     return in_batches((_history(list(group)) for _, group in by_namespace(batches)), HISTORY_SCHEMA, 1)
 
@@ -52,7 +51,7 @@ def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
     first = next(row for row in group if row["fact_cbor"] is not None)
     verdicts = SnapshotVerdicts()
     if any(fact.kind == "Snapshot" for fact in facts):
-        verdicts = judge_snapshots(namespace, facts, relied=first["relied"] or (), gone=gone)
+        verdicts = judge_snapshots(namespace, facts, relied=relied_states(group), gone=gone)
     in_force, base = verdicts.in_force, verdicts.base
     settled = _settled_state(namespace, facts, first["settled"], verdicts, gone.operations)
     found = reduce_authority(namespace, facts, settled, gone.operations)

@@ -42,10 +42,10 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
     """Yield the statuses of the Snapshot facts of each namespace, and of an authority the fork of sound ones.
 
     Reads: SNAPSHOT_INPUT_COLUMNS, the rows of a namespace together, each of one of three kinds. `fact_cbor`: an
-            accepted fact, of a Snapshot with `known_status`, the stored one or null, of an authority with `relied`, the
-            states that collections relied on, or null. `authority` and `commitment`: a state on the chain of a member.
-            `gone_id`: a pruned fact, at least one where there is any. Of an authority all remains, and with these
-            DERIVED of its operations.
+            accepted fact, of a Snapshot with `known_status`, the stored one or null, of an authority in one row or more
+            with `relied`, the states that collections relied on. `authority` and `commitment`: a state on the chain of
+            a member. `gone_id`: a pruned fact, at least one where there is any. Of an authority all remains, and with
+            these DERIVED of its operations.
     Gives: JUDGED_SCHEMA, one row per namespace; memory is that of the facts that its snapshots name.
     """
     return in_batches((_judged(list(group)) for _, group in by_namespace(batches)), JUDGED_SCHEMA, 1)
@@ -53,15 +53,19 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 def _judged(group: list[dict[str, Any]]) -> dict[str, Any]:
     facts, gone = given_facts(group)
-    relied = next((row["relied"] for row in group if row["relied"] is not None), ())
     namespace = facts[0].namespace
-    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, gone)
+    verdicts = judge_snapshots(namespace, facts, _chains(group), relied_states(group), gone)
     snapshots = sorted((fact for fact in facts if fact.kind == "Snapshot"), key=lambda fact: fact.fact_id)
     return {
         "namespace": namespace.text, "bucket": group[0]["bucket"],
         "statuses": [_status(fact, verdicts) for fact in snapshots],
         "forks": _forks(namespace, facts, verdicts, gone.operations),
     }  # fmt: skip
+
+
+def relied_states(group: Iterable[dict[str, Any]]) -> Iterable[bytes]:
+    """Return the states that collections relied on: some rows of a group have all of them, the others null."""
+    return next((row["relied"] for row in group if row["relied"] is not None), ())
 
 
 def given_facts(group: list[dict[str, Any]]) -> tuple[list[Fact], PrunedHere]:

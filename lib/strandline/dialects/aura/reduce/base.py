@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from strandline.dialects.aura.types import Fact
-from strandline.dialects.aura.verify import EMPTY, AcceptedOp, Draft, State
+from strandline.dialects.aura.verify import EMPTY, AcceptedOp, Draft, PrunedOps, State
 
 
 def base_commitment(snapshot: Fact) -> bytes:
@@ -34,3 +34,13 @@ def base_state(operations: Iterable[AcceptedOp], commitment: bytes, known: State
     except (KeyError, OverflowError):
         return None
     return state if state.commitment == commitment else None
+
+
+def state_beside(
+    operations: Iterable[AcceptedOp], commitment: bytes, pruned: PrunedOps | None
+) -> State | None:
+    """Return the state with this commitment beside what was pruned, or None if it cannot be built, or nothing was."""
+    if pruned is None:
+        return None
+    held = list(operations)
+    return base_state(held, commitment, pruned.state) or base_state(held, commitment)

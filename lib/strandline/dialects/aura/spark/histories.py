@@ -14,7 +14,7 @@ from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.snapshots import known_statuses, named_facts
+from strandline.dialects.aura.spark.snapshots import known_statuses, named_facts, with_relied
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
@@ -84,7 +84,7 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
     if bases.relied is None:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
-        facts = facts.join(bases.relied, "namespace", "left")
+        facts = with_relied(facts, bases.relied)
     with_settled = facts.join(bases.settled, "namespace", "left")
     columns = ["namespace", "bucket", "fact_cbor", "relied", "settled"]
     if bases.statuses is None:

@@ -74,15 +74,26 @@ def judged_authorities(
     Gives:  `kernels.JUDGED_SCHEMA`, computed.  Rows: one per authority with a Snapshot fact.
     """
     columns = [*HOME, "fact_cbor"]
-    rows = _needed(facts, kernels.DERIVED if pruned is not None else ())
+    rows = _needed(facts, ("variant", *(kernels.DERIVED if pruned is not None else ())))
     if relied is not None:
-        # It has a row per authority that a collection ever relied on: Spark chooses the join.
-        rows = rows.join(relied, "namespace", "left")
+        rows = with_relied(rows, relied)
         columns.append("relied")
     if pruned is not None:
         rows = rows.join(known_statuses(tables), list(KEY), "left")
         columns += ["known_status", *kernels.DERIVED]
     return _judged(rows.select(*columns), jobs, pruned)
+
+
+def with_relied(facts: DataFrame, relied: DataFrame) -> DataFrame:
+    """Add the states that collections relied on to the first operation of each authority, null to its other facts.
+
+    Each collection can add a state, and a list of them in every row would be carried with every fact.
+    Reads:  namespace, variant; relied: namespace, relied, one row each. Spark chooses the join: it has a row per
+            authority that a collection ever relied on.
+    Gives:  the columns of `facts`, relied.  Rows: one per row of `facts`.
+    """
+    is_first = F.col("variant") == "Genesis"
+    return facts.join(relied, "namespace", "left").withColumn("relied", F.when(is_first, F.col("relied")))
 
 
 def judged_contexts(

@@ -40,8 +40,8 @@ class DeviceLogs(EntryAdmission, Prunes):
             is_weak=scope.lake_options[SSB_PROFILE] == "weak",
             hmac_key=parse_hmac_key(hmac_key) if hmac_key else None,
         )  # fmt: skip
-        kept = forks.of_erased(tables) if new_entries is None else None
-        found = found if kept is None else found.unionByName(kept)
+        if new_entries is None:
+            found = forks.beside_erased(found, tables, jobs)
         return replace(reduced, tables={**reduced.tables, EQUIVOCATIONS: found})
 
     def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:

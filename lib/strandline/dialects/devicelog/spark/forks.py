@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import EQUIVOCATIONS, PRUNED
-from strandline.dialect_api.ports import Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark.entries import is_erased
@@ -62,8 +62,21 @@ def forks(
     return as_equivocation(shaped, dialect=DIALECT, kind=FORK_KIND, attributable=True)
 
 
-def of_erased(tables: Tables) -> DataFrame | None:
-    """Return the stored forks that show an erased body, which stay as they are; None if nothing was erased.
+def beside_erased(found: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
+    """Add the stored forks that show an erased body, which stay as they are.
+
+    Two others with less ids may have come to the place of one since: then it is found anew, and shows these.
+    Reads:  found: `forks` of all places.  Gives: its columns.  Rows: one per place.
+    """
+    kept = _of_erased(tables)
+    if kept is None:
+        return found
+    found, place = jobs.checkpoint(found, "forks"), list(contract(EQUIVOCATIONS).key)
+    return found.unionByName(kept.join(found.select(*place), place, "left_anti"))
+
+
+def _of_erased(tables: Tables) -> DataFrame | None:
+    """Return the stored forks that show an erased body; None if nothing was erased.
 
     Gives:  the columns of `equivocation` that are compared.
     """

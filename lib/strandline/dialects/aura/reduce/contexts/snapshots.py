@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from strandline.dialects.aura.reduce.authority import reduce_authority
-from strandline.dialects.aura.reduce.base import base_commitment, base_state
+from strandline.dialects.aura.reduce.base import base_commitment, state_beside
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_comparison import Comparison
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
@@ -73,6 +73,7 @@ class _Judge:
         self.gone = gone
         self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
         self.judged: dict[bytes, Judged] = {}
+        self.rebuilt: dict[bytes, State | None] = {}
         self.found = SnapshotVerdicts()
         self.held: list[AcceptedOp] = []
         if namespace.kind == "authority" and self.snapshots:
@@ -100,7 +101,7 @@ class _Judge:
         if best is not None:
             self.found.statuses[best] = "in_force"
             self.found.in_force = self.snapshots[best]
-            self.found.base = self.judged[best].state
+            self.found.base = self._state_of(best)
         for id_ in sound_of_walk:
             self.found.branches[base_commitment(self.snapshots[id_])] = self.snapshots[id_]
         return self.found
@@ -174,9 +175,9 @@ class _Judge:
             return Judged("waiting")
         before = self.gone.judged_before(snapshot.fact_id)
         if before is not None:
-            return Judged(before, self._state_of(snapshot) if before == "sound" else None)
+            return Judged(before)
         base = self._best(each for each in inner if self.judged[each].is_sound)
-        state = None if base is None else self.judged[base].state
+        state = None if base is None else self._state_of(base)
         has_settled = state is not None and state.commitment in self.after_carried
         if not self.gone.lets_reduce(self.covers.has_pruned(snapshot.fact_id), has_settled):
             return Judged("unchecked")
@@ -194,12 +195,12 @@ class _Judge:
         """Return the facts that a snapshot covers; with a base the operations after it, which alone decide then."""
         return self.covers.facts(id_) if base is None else self.operations.covered(id_, base.commitment)
 
-    def _state_of(self, snapshot: Fact) -> State | None:
-        """Return the state that a snapshot of an authority attests, if it can be built after a collection."""
-        carried, commitment = self.gone.operations, base_commitment(snapshot)
-        if carried is None:
-            return None
-        return base_state(self.held, commitment, carried.state) or base_state(self.held, commitment)
+    def _state_of(self, id_: bytes) -> State | None:
+        """Return the state that a sound snapshot proves; of one judged before a collection it is built when needed."""
+        if self.judged[id_].state is None and id_ not in self.rebuilt:
+            commitment = base_commitment(self.snapshots[id_])
+            self.rebuilt[id_] = state_beside(self.held, commitment, self.gone.operations)
+        return self.judged[id_].state or self.rebuilt[id_]
 
     def _is_there(self, order: bytes, fact_id: bytes) -> bool:
         """Return whether a pair names a fact that is accepted, or pruned: then its order is gone."""

@@ -105,7 +105,7 @@ class Members:
             self._authorities.join(known, "namespace", "left_anti"), "new authorities"
         )
         if self._jobs.has_rows(new):
-            named = named.unionByName(self._with_new(new).withColumn("is_bereft", F.lit(False)))
+            named = named.unionByName(self._with_new(new, retried))
         grouped = named.groupBy(*HOME).agg(F.max("is_bereft").alias("is_bereft"))
         contexts = self._jobs.checkpoint(grouped, "dependents")
         found = self._jobs.row(
@@ -128,11 +128,14 @@ class Members:
         tips = of_members(context_members(geneses), self.tips(), "depends_on")
         return contexts.select(*STATE).join(tips, "namespace")
 
-    def _with_new(self, new: DataFrame) -> DataFrame:
-        """Return the contexts with a member whose journal came with this run.  Gives: HOME."""
+    def _with_new(self, new: DataFrame, retried: tuple[str, ...]) -> DataFrame:
+        """Return the contexts with a member whose journal came with this run, or that had no row when it was refused.
+
+        Gives:  HOME, is_bereft.  Rows: one per such member.
+        """
         each = context_members(self._geneses()).select(*HOME, F.explode("members").alias("authority"))
-        found = new.select(authority_id())
-        return each.join(found, "authority", "left_semi").select(*HOME)
+        found = new.select(authority_id(), is_listed("namespace", retried).alias("is_bereft"))
+        return each.join(found, "authority").select(*HOME, "is_bereft")
 
     def _geneses(self) -> DataFrame:
         return self._tables.read(FACTS).where(F.col("variant") == "ContextGenesis")

@@ -16,6 +16,7 @@ from strandline.dialects.aura.spark.tables import HOME
 CHANNEL: Final = (*HOME, "channel")
 _PLACE: Final = (*CHANNEL, "parent_epoch", "parent_commitment")
 _PROPOSED, _CERTIFIED, _FINALIZED, _ABORT, _CONFLICT, _ALARM, _SUPERSESSION = VARIANTS
+_AND_A3: Final = "A2AndA3"
 
 _PARENT: Final = "channel STRING, parent_epoch DECIMAL(20,0), parent_commitment STRING"
 _IDENTITY: Final = (
@@ -33,44 +34,53 @@ def moves(granted: DataFrame, proven: DataFrame) -> DataFrame:
     """Return what bodies say about the transitions from each parent.
 
     Reads:  `granted`, `proven_pairs`.
-    Gives:  _PLACE; live, final: arrays of (id, to), certified and finalized ones that nothing dropped; reasons: the
-            gravest of the proposals of each live one, by id; is_finalized, is_live (status A3Finalized, A2Live).
-    Rows:   one per parent that a body names.
+    Gives:  _PLACE; is_finalized, is_live (status A3Finalized, A2Live); final_to: where the finalized one leads; live_id
+            and live_gravity (null without a proposal) of the live one. They say nothing where the status is another.
+    Rows:   one per parent that a body names. A row has no list: a parent can have any number of transitions.
     """
-    said = _said(granted, proven)
-    is_quorate = F.size("attestors") >= F.col("quorum")
-    target: Column = F.struct("id", F.col("successor_commitment").alias("to"))
+    each = _judged(_said(granted, proven))
 
-    def are(variants: tuple[str, ...], more: Column, value: Column) -> Column:
-        return F.collect_set(F.when(F.col("variant").isin(*variants) & more, value))
+    def of(condition: str, value: str) -> Column:
+        return F.min(F.when(F.col(condition), F.col(value))).alias(f"{condition}_{value}")
 
-    drops = (_ABORT, _SUPERSESSION)
-    counted = said.groupBy(*_PLACE).agg(
-        are((_CERTIFIED,), is_quorate, target).alias("certified"),
-        are((_FINALIZED,), F.col("is_proven"), target).alias("finalized"),
-        are(drops, is_quorate, F.col("named")).alias("dropped"),
-        are(drops, is_quorate & (F.col("scope") == "A2AndA3"), F.col("named")).alias("dropped_a3"),
-        F.max((F.col("variant") == _CONFLICT) & is_quorate).alias("has_conflict"),
-    )
-    kept = counted.select(
-        *_PLACE, "has_conflict", _without("certified", "dropped").alias("live"),
-        _without("finalized", "dropped_a3").alias("final"),
+    found = each.groupBy(*_PLACE).agg(
+        F.count_if("live").alias("live_count"), F.count_if("final").alias("final_count"),
+        F.count_if(F.col("live") & F.col("final")).alias("both_count"), F.max("has_conflict").alias("has_conflict"),
+        of("final", "to"), of("live", "id"), of("live", "gravity"),
     )  # fmt: skip
-    agrees = (F.size("live") == 0) | F.exists("live", lambda each: each["id"] == _first("final")["id"])
-    is_finalized = (F.size("final") == 1) & agrees
-    is_live = (F.size("final") == 0) & (F.size("live") == 1) & ~F.col("has_conflict")
-    return kept.withColumns({"is_finalized": is_finalized, "is_live": is_live}).join(
-        _reasons(said), list(_PLACE), "left"
-    )
+    agrees = (F.col("live_count") == 0) | (F.col("both_count") == 1)
+    is_live = (F.col("final_count") == 0) & (F.col("live_count") == 1) & ~F.col("has_conflict")
+    return found.select(
+        *_PLACE, "final_to", "live_id", "live_gravity", is_live.alias("is_live"),
+        ((F.col("final_count") == 1) & agrees).alias("is_finalized"),
+    )  # fmt: skip
 
 
-def _first(values: str | Column) -> Column:
+def _judged(said: DataFrame) -> DataFrame:
+    """Return what bodies say about each transition, and about none (conflicts and alarms).
+
+    Reads:  `_said`.
+    Gives:  _PLACE, id; live: it is certified, and nothing dropped it; final: it is finalized, and nothing dropped that;
+            to, gravity (of the gravest proposal, or null), has_conflict.
+    Rows:   one per parent and transition that a body names there.
+    """
+    is_quorate = F.size("attestors") >= F.col("quorum")
+    is_drop = F.col("variant").isin(_ABORT, _SUPERSESSION) & is_quorate
+    gravity = F.array_position(F.array(*map(F.lit, REASONS)), F.col("reason"))
+    is_certified = F.max((F.col("variant") == _CERTIFIED) & is_quorate)
+    is_finalized = F.max((F.col("variant") == _FINALIZED) & F.col("is_proven"))
+    return said.groupBy(*_PLACE, F.coalesce("id", "named").alias("id")).agg(
+        (is_certified & ~F.max(is_drop)).alias("live"),
+        (is_finalized & ~F.max(is_drop & (F.col("scope") == _AND_A3))).alias("final"),
+        F.max("successor_commitment").alias("to"),
+        F.max(F.when(F.col("variant") == _PROPOSED, gravity)).alias("gravity"),
+        F.max((F.col("variant") == _CONFLICT) & is_quorate).alias("has_conflict"),
+    )  # fmt: skip
+
+
+def _first(values: Column) -> Column:
     """Return the first element of an array, null if it has none."""
     return F.get(values, F.lit(0))
-
-
-def _without(named: str, dropped: str) -> Column:
-    return F.filter(named, lambda each: ~F.array_contains(dropped, each["id"]))
 
 
 def _said(granted: DataFrame, proven: DataFrame) -> DataFrame:
@@ -95,19 +105,6 @@ def _said(granted: DataFrame, proven: DataFrame) -> DataFrame:
     return found.withColumn("is_proven", F.coalesce("found", F.lit(False)))
 
 
-def _reasons(said: DataFrame) -> DataFrame:
-    """Return the gravest reason of the proposals of each transition.  Gives: _PLACE, reasons.  Rows: one per parent."""
-    gravity = F.array_position(F.array(*map(F.lit, REASONS)), F.col("reason"))
-    each = (
-        said.where(F.col("variant") == _PROPOSED).groupBy(*_PLACE, "id").agg(F.max(gravity).alias("gravity"))
-    )
-    certified = said.where(F.col("variant") == _CERTIFIED).select(*_PLACE, "id").distinct()
-    # A proposal alone is never live: it needs a certificate.
-    kept = each.join(certified, [*_PLACE, "id"], "left_semi")
-    entries = F.map_from_entries(F.collect_list(F.struct("id", "gravity")))
-    return kept.groupBy(*_PLACE).agg(entries.alias("reasons"))
-
-
 def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
     """Return where the epochs of channels lead, over finalized transitions and proven bumps, from 0 without a gap.
 
@@ -116,7 +113,7 @@ def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
     """
     steps = found.where("is_finalized").select(
         *CHANNEL, F.col("parent_epoch").alias("epoch"), F.col("parent_commitment").alias("before"),
-        _first("final")["to"].alias("to"),
+        F.col("final_to").alias("to"),
     )  # fmt: skip
     bumps = committed.where("is_proven").select(
         *CHANNEL, F.col("parent_epoch").alias("epoch"), "bump_id", F.lit(True).alias("is_bump")
@@ -164,9 +161,8 @@ def live(found: DataFrame, ends: DataFrame) -> DataFrame:
         (F.col("parent_epoch") == F.col("epoch"))
         & (F.col("commitment").isNull() | (F.col("commitment") == F.col("parent_commitment")))
     )
-    id_ = _first("live")["id"]
-    gravity = F.coalesce(F.element_at("reasons", id_), F.lit(1)).cast("int")
-    each = fits.select(*CHANNEL, id_.alias("live_id"), gravity.alias("live_gravity")).groupBy(*CHANNEL)
+    gravity = F.coalesce("live_gravity", F.lit(1)).cast("int").alias("live_gravity")
+    each = fits.select(*CHANNEL, "live_id", gravity).groupBy(*CHANNEL)
     return each.agg(
         F.count(F.lit(1)).alias("count"), F.first("live_id").alias("live_id"),
         F.first("live_gravity").alias("live_gravity"),

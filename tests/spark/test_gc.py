@@ -69,7 +69,7 @@ COMPACT = Upkeep(compact_to=2**27)
 A_WEEK = Upkeep(vacuum_hours=168)
 MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
-MANY_BUCKETS = 16
+MANY_BUCKETS = 6
 """So many that one has a file without a body to erase: it stays beside a new one, and both are compacted."""
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from strandline.cli import main
 from strandline.dialects import dialect
 from support.lakes import write_files
 from support.packaged import ROOT
-from support.typed_pages import BLOCKS, TEXT, commands
+from support.typed_pages import BLOCKS, DASHBOARDS, TEXT, commands
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 # A block of json is the content of the file that is named last before it.
@@ -89,6 +90,7 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
                 assert text == out
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
+    assert {Path(words[3]).stem for words in asked if words[2] == "-f"} == set(DASHBOARDS)
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)

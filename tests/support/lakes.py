@@ -249,10 +249,11 @@ class Lake:
 
     def damage(self, statement: str, *names: str) -> None:
         """Change tables behind the product's back, by SQL with bare names of tables; each `{}` is one of `names`."""
+        from strandline.contracts.load import tables
         from strandline.tables.views import bare_names
 
-        statement = statement.format(*names)
-        with bare_names(self.store(), statement):
+        statement, store = statement.format(*names), self.store()
+        with store.sized(0, tables()), bare_names(store, statement):
             self.spark.sql(statement).collect()
 
     def versions(self) -> dict[str, int]:

@@ -190,7 +190,7 @@ class Lake:
         rows = (
             map(plain, self.store().read(table).select(*names).collect())
             if light is None
-            else map(_of_arrow, light.to_pylist())
+            else zip(*map(_values_of, light.columns), strict=True)
         )
         return sorted(rows, key=repr)
 
@@ -201,7 +201,7 @@ class Lake:
             return None
         schema = opened.schema().to_arrow()
         types = [pa.schema(schema).field(name).type for name in names]
-        if any(pa.types.is_timestamp(each) or pa.types.is_map(each) for each in types):
+        if any(map(pa.types.is_timestamp, types)):
             return None
         return opened.to_pyarrow_table(columns=list(names))
 
@@ -318,6 +318,14 @@ def _replace(log: Path, spelled: Mapping[str, str]) -> None:
             text = text.replace(before, after)
         path.write_text(text, encoding="utf-8")
         (log / f".{path.name}.crc").unlink(missing_ok=True)
+
+
+def _values_of(column):
+    """The values of a column of Arrow as Spark gives them: a map, which Arrow gives as pairs, is a dict."""
+    values = column.to_pylist()
+    if pa.types.is_map(column.type):
+        return [None if each is None else dict(each) for each in values]
+    return map(_of_arrow, values)
 
 
 def _of_arrow(value):

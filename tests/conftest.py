@@ -81,6 +81,8 @@ def spark(settings):
     # Queries of tests read few rows. Commands take these settings away for large work.
     for name, value in SMALL_WORK.items():
         session.conf.set(name, value)
+    # The logs of tables are short here: a second task for each query of one has nothing to do.
+    session.conf.set("spark.databricks.delta.snapshotPartitions", "1")
     yield session
     session.stop()
 

@@ -240,11 +240,12 @@ class Lake:
         return {table: self.rows(table) for table in tables() if table != "run"}
 
     def asked(self, query: str) -> list[tuple]:
-        """The rows of a query over views and tables."""
+        """The rows of a query over views and tables, in an order that the query states."""
+        from strandline.contracts.load import tables
         from strandline.tables.views import bare_names
 
         store = self.store()
-        with store.sized(0), bare_names(store, query):
+        with store.sized(0, tables()), bare_names(store, query):
             return [plain(row) for row in self.spark.sql(query).collect()]
 
     def damage(self, statement: str, *names: str) -> None:

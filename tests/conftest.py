@@ -65,10 +65,11 @@ def spark(settings):
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
-    # through the whole heap each time that it grows. The best compiler waits four times as long for code to be hot:
-    # most code of a test session never is.
+    # through the whole heap each time that it grows; so it does before the part for old objects grows, which would
+    # begin with 6 MB. The best compiler waits four times as long for code to be hot: most code of a test session never
+    # is.
     os.environ["JDK_JAVA_OPTIONS"] = (
-        "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
+        "-XX:+UseSerialGC -Xmn900m -XX:InitialRAMPercentage=25 -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
         " -XX:Tier4InvocationThreshold=20000 -XX:Tier4MinInvocationThreshold=2400 -XX:Tier4CompileThreshold=60000"
         " -XX:Tier4BackEdgeThreshold=160000"
     )
@@ -80,6 +81,8 @@ def spark(settings):
     # Queries of tests read few rows. Commands take these settings away for large work.
     for name, value in SMALL_WORK.items():
         session.conf.set(name, value)
+    # The logs of tables are short here: a second task for each query of one has nothing to do.
+    session.conf.set("spark.databricks.delta.snapshotPartitions", "1")
     yield session
     session.stop()
 

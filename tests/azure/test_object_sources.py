@@ -44,4 +44,4 @@ class TestAzure(ObjectRules):
 
 def test_objects_of_azure_are_landed_whole_or_split(program, tmp_path):
     with azure_store() as served:
-        lands_whole_or_split(program, tmp_path, served)
+        lands_whole_or_split(program, tmp_path, {"lake": served})

@@ -75,4 +75,4 @@ class TestHdfs(ObjectRules):
 
 def test_files_of_hdfs_are_landed_whole_or_split(program, tmp_path):
     with hdfs() as served:
-        lands_whole_or_split(program, tmp_path, served)
+        lands_whole_or_split(program, tmp_path, {"lake": served})

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from strandline.cli import main
 from strandline.dialects import dialect
 from support.lakes import write_files
 from support.packaged import ROOT
-from support.typed_pages import BLOCKS, TEXT, commands
+from support.typed_pages import BLOCKS, DASHBOARDS, TEXT, commands
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 # A block of json is the content of the file that is named last before it.
@@ -21,6 +22,9 @@ FILES = {
 }
 PRUNING_PAGE = (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8")
 PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+AURA_PAGE = (ROOT / "docs" / "aura.md").read_text(encoding="utf-8")
+AURA_QUERIES = re.findall(r"^```sql\n(.*?)^```\n(?:\n```\n(.*?)^```)?", AURA_PAGE, re.DOTALL | re.MULTILINE)
+"""The queries of the page about Aura, each with its output, or an empty text where the page shows none."""
 # The first command that writes makes a lake: so it is with `second-lake`. These are copies of an empty one.
 COPIES = ("lake", "own-lake", "copied-lake", "stores-lake", "devices-lake")
 # These start no JVM: they are cheap as processes of their own.
@@ -89,6 +93,7 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
                 assert text == out
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
+    assert {Path(words[3]).stem for words in asked if words[2] == "-f"} == set(DASHBOARDS)
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
@@ -103,6 +108,11 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
         "sync",
         *LIGHT,
     }
+    # The facts of the demo, which were landed above, are those of the page.
+    assert len(AURA_QUERIES) == 5
+    for query, shown in AURA_QUERIES:
+        code, out, err = run(shlex.join(["strandline", "sql", query]))
+        assert (code, out) == (0, shown or out), err
 
 
 def test_every_python_block_of_its_page_runs_and_prints_what_is_shown(

@@ -30,11 +30,13 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
         assert done.returncode == 0, done.stderr + done.stdout
         return [json.loads(each) for each in done.stdout.splitlines()]
 
-    made, landed, reduced = answers(
+    query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
+    made, landed, reduced, answer = answers(
         program.run_all(
             ["init", "--buckets", "4", "--json"],
             ["ingest", "dump", "--dialect", "sdmp", "--json"],
             ["reduce", "--json"],
+            ["sql", query, "--json"],
             cwd=tmp_path,
         )
     )
@@ -45,8 +47,6 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
     [told] = answers(program.run("status", "--json", cwd=tmp_path))
     rows = told["rows"]
     assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
-    query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
-    [answer] = answers(program.run("sql", query, "--json", cwd=tmp_path))
     assert answer["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]
 

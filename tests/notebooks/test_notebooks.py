@@ -9,6 +9,7 @@ from strandline.session.jars import cached_jars
 from support.connect_server import as_client, connect_server
 from support.lakes import choose_buckets
 from support.notebook_claims import LAKES, run
+from support.packaged import JAVA_OPTIONS
 
 SLOW = ("kill_replay_count", "replicas")
 """The notebooks that only the slow tier runs over Connect: the first one covers the same code."""
@@ -32,6 +33,8 @@ def test_a_notebook_runs_as_it_stands(spark, folder, monkeypatch, name):
     made = folder(name)
     monkeypatch.setenv("NOTEBOOK_FOLDER", str(made))
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    # Of the process that a notebook starts.
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", JAVA_OPTIONS)
     run(name, made, spark=spark)
 
 

@@ -13,7 +13,7 @@ from support.aura_cases import K1, after, at, device, facts, other_authority, se
 from support.lakes import write_files
 
 MOVED = Namespace("authority", b"\x09" * 16)
-MANY_BUCKETS = 16
+MANY_BUCKETS = 5
 """So many that no two namespaces lie in one."""
 
 

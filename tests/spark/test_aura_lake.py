@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 import shutil
 from decimal import Decimal
 
@@ -12,7 +11,7 @@ import zstandard
 from strandline.cli import main
 from strandline.core.encoding.strict_json import strict_json
 from strandline.core.errors import UsageError
-from strandline.dialects import dialect, infos
+from strandline.dialects import infos
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
@@ -37,7 +36,6 @@ from support.aura_cases import (
 )
 from support.kills import KilledError, killed_at
 from support.lakes import Lake, write_files
-from support.packaged import ROOT
 
 VECTORS = vectors()
 CONTEXT = second_context()["g"].namespace.text
@@ -352,30 +350,6 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     signed_twice = copied.asked("SELECT op_id, min_signers, signed_twice FROM authority_fork")
     after_a0 = {(each.op_id.hex(), None, None) for each in rivals[:2]}
     assert {*signed_twice} == after_a0 | {(each.op_id.hex(), 2, 1) for each in rivals[2:]}
-
-
-PAGE = ROOT / "docs" / "aura.md"
-ASKED = re.findall(
-    r"^```sql\n(.*?)^```\n(?:\n```\n(.*?)^```)?", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
-)
-"""The queries of the page, each with its output, or an empty text where the page shows none."""
-
-
-def test_the_queries_of_the_page_give_what_it_shows(new_lake, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-    lake = new_lake(dialect="aura")
-    lake.ingest(
-        write_files(tmp_path / "demo", {file.name: file.content for file in dialect("aura").demo().files})
-    )
-    lake.reduce()
-    capsys.readouterr()
-    assert len(ASKED) == 5
-    printed = []
-    for query, _ in ASKED:
-        assert main(["sql", query, "--lake", str(lake.path)]) == 0
-        printed.append(capsys.readouterr().out)
-    shown = [text or out for (_, text), out in zip(ASKED, printed, strict=True)]
-    assert "".join(printed) == "".join(shown)
 
 
 @pytest.mark.slow

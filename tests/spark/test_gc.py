@@ -69,7 +69,7 @@ COMPACT = Upkeep(compact_to=2**27)
 A_WEEK = Upkeep(vacuum_hours=168)
 MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
-MANY_BUCKETS = 16
+MANY_BUCKETS = 6
 """So many that one has a file without a body to erase: it stays beside a new one, and both are compacted."""
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""
@@ -178,12 +178,12 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(
     # The context of the page is beside them, and is pruned as the page says.
     page = {pruning_context()["g"].namespace.text, U.text, other_authority().namespace.text}
     members = tuple(each.namespace.text for each in reference.members)
-    contexts.enter_rows(lake, [*page_rows(), *(row for each in reference.members for row in each.rows())])
+    beside = [*page_rows(), *(row for each in reference.members for row in each.rows())]
     total, dump = 0, []
     for number in range(rounds):
         facts = [fact for source in reference.sources for fact in delivery(source, number)]
         dump += facts
-        reference.enter(lake, facts)
+        reference.enter(lake, facts, beside if number == 0 else ())
         if number == 1:
             moved = [fact for each in reference.members for fact in each.advance()]
             contexts.enter_rows(lake, [fact_row(fact, None) for fact in moved])
@@ -294,8 +294,8 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
 ):
     lake, reference, vector = new_lake("moved", dialect="aura"), world(12), pruning_context()
     members = (U.text, other_authority().namespace.text, *(each.namespace.text for each in reference.members))
-    contexts.enter_rows(lake, [*page_rows(), *(row for each in reference.members for row in each.rows())])
-    reference.enter(lake, [fact for source in reference.sources for fact in delivery(source, 0)])
+    beside = [*page_rows(), *(row for each in reference.members for row in each.rows())]
+    reference.enter(lake, [fact for source in reference.sources for fact in delivery(source, 0)], beside)
     lake.reduce()
     space, before = prune_page(lake, namespaces=(vector["g"].namespace.text,))
     # A rule that lets charges go that their sender may still attest: the proof finds it.
@@ -579,8 +579,7 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     lake.damage(
         "UPDATE snapshot_member SET record_id = unhex(sha2('x', 256)) WHERE namespace = 'log:listed' AND hold = 'TAIL'"
     )
-    forge(lake, "log:based", base=bytes(32))
-    forge(lake, "log:held", more=(logs["held"][-1].record_id,))
+    forge(lake, {"log:based": (bytes(32), ()), "log:held": (None, {logs["held"][-1].record_id})})
     lie = entry("late", log_id="walked", time=1, parents=[logs["walked"][4].cid])
     enter(lake, [lie])
     told["moved"] = LogConfiguration("documents", ("*",), "config")
@@ -698,31 +697,31 @@ def claim(lake, number):
         rows.save(store.location.table_path(PRUNED))
 
 
-def forge(lake, namespace, *, base=None, more=()):
-    """A newer snapshot of a namespace that is whole: on another base, or with more records to prune."""
-    store = lake.store()
-    [old] = [row.asDict() for row in store.read("snapshot").where(f"namespace = '{namespace}'").collect()]
-    members = [
-        row.asDict() for row in store.read("snapshot_member").where(f"namespace = '{namespace}'").collect()
-    ]
-    for row in members:
-        if bytes(row["record_id"]) in more:
-            row |= {"prune": True, "hold": None}
-    prune = set_hash(bytes(row["record_id"]) for row in members if row["prune"])
-    made = snapshot_id(
-        namespace=namespace, sequence=2, base=base, state_hash=bytes(old["state_hash"]),
-        members=bytes(old["members_digest"]), prune=prune, carry=bytes(old["carry"]),
-    )  # fmt: skip
-    count = sum(row["prune"] for row in members)
-    changed = {
-        "snapshot_id": made,
-        "sequence": Decimal(2),
-        "base": base,
-        "prune_digest": prune,
-        "prune_count": count,
-    }
-    union(lake, "snapshot_member", [row | {"snapshot_id": made} for row in members])
-    union(lake, "snapshot", [old | changed])
+def forge(lake, forged):
+    """Newer snapshots that are whole, by namespace: on another base, or with more records to prune."""
+    store, made_members, made = lake.store(), [], []
+    for namespace, (base, more) in forged.items():
+        [old] = [row.asDict() for row in store.read("snapshot").where(f"namespace = '{namespace}'").collect()]
+        members = [
+            row.asDict()
+            for row in store.read("snapshot_member").where(f"namespace = '{namespace}'").collect()
+        ]
+        for row in members:
+            if bytes(row["record_id"]) in more:
+                row |= {"prune": True, "hold": None}
+        prune = set_hash(bytes(row["record_id"]) for row in members if row["prune"])
+        id_ = snapshot_id(
+            namespace=namespace, sequence=2, base=base, state_hash=bytes(old["state_hash"]),
+            members=bytes(old["members_digest"]), prune=prune, carry=bytes(old["carry"]),
+        )  # fmt: skip
+        changed = {
+            "snapshot_id": id_, "sequence": Decimal(2), "base": base, "prune_digest": prune,
+            "prune_count": sum(row["prune"] for row in members),
+        }  # fmt: skip
+        made_members += [row | {"snapshot_id": id_} for row in members]
+        made.append(old | changed)
+    union(lake, "snapshot_member", made_members)
+    union(lake, "snapshot", made)
 
 
 POINTS = ("gc.proved", "gc.pruned")

@@ -95,5 +95,5 @@ def test_what_one_lake_pruned_does_not_come_back_and_what_another_never_had_is_c
     report = whole.bring(pruned, files=files)
     assert lacking(report) == NOTHING | {"pruned_there": 1, "incomplete": 1}
     assert report.counts["equal"] == report.namespaces - 1
-    for each in forged:
-        pruned.damage(f"DELETE FROM pruned_record WHERE hex(record_id) = '{each.record_id.hex().upper()}'")
+    ids = ", ".join(f"'{each.record_id.hex().upper()}'" for each in forged)
+    pruned.damage(f"DELETE FROM pruned_record WHERE hex(record_id) IN ({ids})")

@@ -18,7 +18,6 @@ from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
 from support.places import BUCKETS
 from support.queries import ANSWERED, REFUSED
-from support.typed_pages import DASHBOARDS, QUERIES
 
 EXAMPLE = re.compile(r"^\s*> (.+?);$", re.MULTILINE | re.DOTALL)
 """A query in the examples of Spark's documentation of a function."""
@@ -93,10 +92,8 @@ def test_files_and_functions_are_refused_before_spark_resolves_a_name(lake, spar
 def test_queries_over_the_lake_are_answered(asked):
     queries = {
         **ANSWERED,
-        **{f"page: {text}": text for text in QUERIES},
         **{f"example of {name}": view.example for name, view in lake_views().items()},
         **{check.name: check.select for check in checks(buckets=BUCKETS)},
-        **{f"dashboard {name}": text for name, text in DASHBOARDS.items()},
     }
     refused = {name: error for name, text in queries.items() if (error := asked(text))}
     assert refused == {}

@@ -40,14 +40,23 @@ class Lakes:
 
     def new(self, name: str, *, buckets: int = BUCKETS) -> Lake:
         """An empty lake with all tables."""
-        shutil.copytree(self._empty, self._root / name)
+        lake = self._copy(self._with_tables, name)
         if buckets != BUCKETS:
             choose_buckets(self._root / name, buckets)
-        lake = Lake(self._spark, self._settings, self._root / name, dialect=self._kit.dialect)
-        if self._kit.adds_tables:
-            lake.init()
         self.made.append(lake)
         return lake
+
+    @cached_property
+    def _with_tables(self) -> Path:
+        """The empty lake, with the tables that the dialect adds."""
+        if not self._kit.adds_tables:
+            return self._empty
+        self._copy(self._empty, "empty").init()
+        return self._root / "empty"
+
+    def _copy(self, like: Path, name: str) -> Lake:
+        shutil.copytree(like, self._root / name)
+        return Lake(self._spark, self._settings, self._root / name, dialect=self._kit.dialect)
 
     def write(self, name: str, files: Files) -> Path:
         """A folder with these files."""

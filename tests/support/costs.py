@@ -35,8 +35,9 @@ def _totals(spark: SparkSession, lake: str | Path) -> tuple[int, int, int, int]:
     context: Any = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     session: Any = spark._jsparkSession
+    # In the order of their ids; Spark keeps a thousand.
     executions = session.sharedState().statusStore().executionsList()
-    queries = max((executions.apply(at).executionId() for at in range(executions.size())), default=-1)
+    queries = -1 if executions.isEmpty() else executions.last().executionId()
     commits = sum(path.stem.isdigit() for path in Path(lake).glob("*/_delta_log/*.json"))
     scheduler = context.dagScheduler()
     return scheduler.numTotalJobs(), queries, scheduler.nextStageId(), commits

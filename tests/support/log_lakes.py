@@ -16,6 +16,8 @@ from strandline.dialects.ipfslog.reduce import (
     value_json,
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
+from strandline.tables.commits import session_settings
+from strandline.tables.store import MATERIALIZE
 from support.ipfslog_cases import AUTHORS, who
 from support.places import BUCKETS
 from support.pruning import (
@@ -33,6 +35,8 @@ REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
 )  # fmt: skip
 ALL = ("*",)
+ROW_BYTES = 100
+"""So many that ten thousand rows are work of one task."""
 
 
 def entry_row(entry, buckets=BUCKETS):
@@ -140,13 +144,18 @@ def prune(lake, reference, draw):
 
 
 def union(lake, table, rows):
-    """Union rows, as mappings by column, into a table."""
+    """Union rows, as mappings by column, into a table, as a small command does if they are few."""
     if rows:
         store = lake.store()
         schema = store.schema(table)
         values = [tuple(row.get(name) for name in schema.names) for row in rows]
         frame = lake.spark.createDataFrame(values, schema)
-        store.merge_new(table, frame, tuple(sorted({row["bucket"] for row in rows})), {})
+        # What this process gave to Spark need not be kept before it is merged.
+        with (
+            store.sized(len(rows) * ROW_BYTES, (table,)),
+            session_settings(lake.spark, {MATERIALIZE: "none"}),
+        ):
+            store.merge_new(table, frame, tuple(sorted({row["bucket"] for row in rows})), {})
 
 
 def _distinct(rows):

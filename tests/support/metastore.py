@@ -15,10 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pyspark
 from pyspark.sql import DataFrameReader, DataFrameWriter, SparkSession
 
 from strandline.config import Settings
+from strandline.session.classes import archive_options
 from strandline.session.conf import JAVA, LOCAL, spark_conf
+from strandline.session.java import find_java, java_version
 from support.packaged import ROOT, environment
 
 SECONDS: Final = 1000
@@ -48,7 +51,7 @@ def conf_of(folder: Path, settings: Settings, jars: Sequence[Path]) -> dict[str,
     for name in (LOCAL, JAVA):
         (folder / name).mkdir()
     (folder / "log4j2.properties").write_text("rootLogger.level = error\n")
-    return spark_conf(settings, temporary=folder, jars=jars) | {
+    return spark_conf(settings, temporary=folder, jars=jars, java=_kept_classes(settings)) | {
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
         # Empty: the database of this process. A JVM hands the settings of its first session on to the next.
@@ -56,6 +59,16 @@ def conf_of(folder: Path, settings: Settings, jars: Sequence[Path]) -> dict[str,
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
     }
+
+
+def _kept_classes(settings: Settings) -> tuple[str, ...]:
+    """The options of Java that use the archive of classes of our own sessions, if there is one."""
+    installed = (
+        str(java_version(os.environ)), str(find_java(os.environ)), pyspark.__version__,
+        str(Path(pyspark.__file__).parent),
+    )  # fmt: skip
+    options = archive_options(Path(settings.spark.cache), installed)
+    return options if any(each.startswith("-XX:SharedArchiveFile") for each in options) else ()
 
 
 def silent(conf: Mapping[str, str]) -> dict[str, str]:

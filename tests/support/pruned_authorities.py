@@ -144,16 +144,16 @@ class Context:
 
     def deliver(self, lake):
         """Enter some facts; nobody verifies here."""
-        wholes = {source.namespace: source.lake.whole() for source in self.sources}
+        wholes, first = {source.namespace: source.lake.whole() for source in self.sources}, []
         if self.facts is None:
             self.facts = MemberFacts("a context", [Whole(*each) for each in wholes.items()])
-            self.reference.enter(lake, [self.facts.genesis])
+            first = [self.facts.genesis]
         self.facts.states = {
             name.id: [row.op.new_commitment for row in found.chain.rows.values()]
             for name, found in wholes.items()
         }
         self.reference.chains = {name.id: authority_chain(found) for name, found in wholes.items()}
-        self.reference.enter(lake, list(self.facts.some(40)))
+        self.reference.enter(lake, [*first, *self.facts.some(40)])
 
     @property
     def namespace(self):

@@ -32,40 +32,25 @@ def read_batch(
         judged = reduce(
             DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
         )
-    waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, judge_id_of_row(stages))
-    waits = jobs.has_rows(waiting)
-    gathered = Gathered(judged, tables, jobs)
     is_known = earlier is not None and not has_new_blocks
-    if waits or not is_known:
-        gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
-    recalled = refuted = others = None
+    waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, judge_id_of_row(stages))
+    gathered, recalled = _recalled(stages, judged, waiting, tables, jobs, is_known=is_known)
     every = judged.withColumn("is_recalled", F.lit(False))
-    if waits:
-        recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
-        recalled = recalled if jobs.has_rows(recalled) else None
     if recalled is not None:
-        named = recalled.withColumn("source", provenance.record_source(F.col("source")))
-        rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), scan.options)
-        rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
-        every = every.unionByName(rejudged)
-    if is_known and recalled is None and earlier is not None:
+        every = every.unionByName(_rejudged(stages, recalled, scan.options, jobs))
+    decided = others = refuted = None
+    if is_known and recalled is None:
         concluded = judged.withColumn("outcome", F.lit(None).cast("string"))
         found = Row(**dict.fromkeys(stages.measured(tables.buckets), 0))
-        all_verdicts, earlier = earlier, None
     else:
         resolution = stages.resolve(every, gathered)
         concluded = resolution.concluded
         found = resolution.found or stages.measure(concluded, gathered)
-        all_verdicts = _decided(resolution, found, waiting, jobs, request)
-    if recalled is not None:
-        others = all_verdicts.where("is_recalled")
+        decided = _decided(resolution, found, waiting, jobs, request)
+    if recalled is not None and decided is not None:
+        others = decided.where("is_recalled")
         refuted = findings.recalled_findings(every, others, recalled)
-        if earlier is not None:
-            # A waiting record that is judged now has a new verdict.
-            earlier = earlier.join(judge_ids(recalled), "judge_id", "left_anti")
-    all_verdicts = all_verdicts.select(*verdicts.VERDICT)
-    if earlier is not None:
-        all_verdicts = all_verdicts.unionByName(earlier)
+    all_verdicts = _all_verdicts(decided, earlier, recalled)
     delivered = verdicts.delivered(documents, all_verdicts)
     return Batch(
         documents, every, concluded, all_verdicts, delivered, gathered, sources, read, found, others, recalled,
@@ -138,6 +123,30 @@ def _new_judged(
     )
 
 
+def _recalled(
+    stages: RecordStages, judged: DataFrame, waiting: DataFrame, tables: Tables, jobs: Jobs, *, is_known: bool
+) -> tuple[Gathered, DataFrame | None]:
+    """Return the result of `gather`, and the waiting rows to judge again, or None without any.
+
+    If `is_known`, all delivered blocks have a verdict: then only waiting rows need what `gather` looks up.
+    """
+    waits = jobs.has_rows(waiting)
+    if is_known and not waits:
+        return Gathered(judged, tables, jobs), None
+    gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
+    if not waits:
+        return gathered, None
+    recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
+    return gathered, recalled if jobs.has_rows(recalled) else None
+
+
+def _rejudged(stages: RecordStages, recalled: DataFrame, options: ReadOptions, jobs: Jobs) -> DataFrame:
+    """Return the facts of waiting rows that are judged again, with is_recalled."""
+    named = recalled.withColumn("source", provenance.record_source(F.col("source")))
+    rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), options)
+    return jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
+
+
 def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
     return blocks.judged(to_judge, _judging(stages), options)
 
@@ -165,3 +174,14 @@ def _decided(
     if not jobs.has_rows(full):
         return decided
     return jobs.checkpoint(verdicts.limited(decided, full, limit), "records over the limit")
+
+
+def _all_verdicts(
+    decided: DataFrame | None, earlier: DataFrame | None, recalled: DataFrame | None
+) -> DataFrame:
+    """Return the verdicts of this run and the earlier ones.  Gives: VERDICT."""
+    if earlier is not None and recalled is not None:
+        # A waiting record that is judged now has a new verdict.
+        earlier = earlier.join(judge_ids(recalled), "judge_id", "left_anti")
+    found = (each.select(*verdicts.VERDICT) for each in (decided, earlier) if each is not None)
+    return reduce(DataFrame.unionByName, found)

@@ -226,9 +226,7 @@ class _DialectReduction:
             self._done.counts["new_records"] += count
             context.progress.stage(f"reducing {count:,} new records of {self._table}")
         is_lost = is_read and changes is None and not count
-        is_partial = (
-            not is_lost and not count and store.has_partial_run(dialect.info.reduced_tables, still=True)
-        )
+        is_partial = not is_lost and not count and store.begin_repair(dialect.info.reduced_tables, still=True)
         if is_partial:
             context.progress.note(
                 f"a run that was killed left older rows of {dialect.info.name}: everything is reduced"

@@ -48,7 +48,7 @@ class NewEntries:
 
 def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> NewEntries | None:
     """Return the new entries, or None if all groups are reduced: after a kill rows may be newer than their state."""
-    if changes is None or tables.has_partial_run(REDUCED):
+    if changes is None or tables.begin_repair(REDUCED):
         return None
     found = jobs.row(changes.agg(F.collect_set("bucket").alias("buckets")))
     return NewEntries(changes, tuple(sorted(found["buckets"])))

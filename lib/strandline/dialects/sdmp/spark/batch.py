@@ -249,7 +249,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     names = local_nodes(request.options).not_restored
     if names:
         rows = rows.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
-    if not tables.has_partial_run(INFO.ingest_tables):
+    if not tables.begin_repair(INFO.ingest_tables):
         rows = rows.join(delivered.select("namespace").distinct(), "namespace", "left_semi")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence", "source")
     waiting = jobs.checkpoint(rows.select(*columns), "waiting")

@@ -20,6 +20,7 @@ from strandline.pipelines.changes import (
 )
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
+from strandline.pipelines.lost_records import lost_dialects
 from strandline.pipelines.rebuild_diff import differences
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
@@ -29,12 +30,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake, reduced_versions
-from strandline.tables.reduced_versions import (
-    may_be_updated,
-    reduced_before,
-    reduced_dialects,
-    was_recreated,
-)
+from strandline.tables.reduced_versions import reduced_before, was_recreated
 from strandline.tables.store import TableStore
 
 ROUNDS: Final = 5
@@ -87,7 +83,7 @@ def reduce_tables(
     for note in resolved.notes:
         context.progress.note(note)
     done = ReduceResult(members=dict(resolved.members))
-    lost = _lost(store, (dialect for dialect in dialects if not sizes[dialect.info.name]))
+    lost = lost_dialects(store, (dialect for dialect in dialects if not sizes[dialect.info.name]))
     for dialect in dialects:
         name = dialect.info.name
         is_reduced = bool(sizes[name]) or name in lost
@@ -125,23 +121,6 @@ def _reduce_tables(
             peers = write_peers(store, writer, options, done.read_versions[table], context)
             for each, written in peers.items():
                 done.add(each, written)
-
-
-def _lost(store: TableStore, dialects: Iterable[Dialect]) -> set[str]:
-    """Return the names of those dialects, without records, that have lost what was reduced: by RESTORE, for example.
-
-    Some records have a state, but no other reduced row, and of a table that `init` made anew only the states tell.
-    A table that never had records asks for no state.
-    """
-    found, asked = set(), set()
-    is_updated = bool(store.stored_bytes(STATES)) and may_be_updated(store)
-    for info in (dialect.info for dialect in dialects):
-        version = store.version(info.record_table)
-        if version and any(map(store.stored_bytes, info.reduced_tables)):
-            found.add(info.name)
-        elif is_updated or (version and store.may_have_added(info.record_table, -1, version)):
-            asked.add(info.name)
-    return found | (asked & reduced_dialects(store) if asked else asked)
 
 
 class _DialectReduction:

@@ -109,13 +109,13 @@ def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after
         before + 2,
         "overtaken",
     )
-    assert later.has_partial_run(("node_journal_line",))
+    assert later.begin_repair(("node_journal_line",))
     assert later.merge_new("node_journal_line", rows, tuple(range(BUCKETS)), {}).inserted == 0
     assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (before + 3, "later")
     # Then it is repaired. A table of all dialects is so only for the one that this run wrote.
-    assert not later.has_partial_run(("node_journal_line",), still=True)
-    assert later.has_partial_run(("node_journal_line",))
-    assert later.partial_run("node_journal_line") == "overtaken"
+    assert not later.begin_repair(("node_journal_line",), still=True)
+    assert later.begin_repair(("node_journal_line",))
+    assert later.begin_repair_of("node_journal_line") == "overtaken"
     record_run(overtaken, lake.context(overtaken, "init"), RunResult())
-    assert lake.store().of_run("later").partial_run("node_journal_line") is None
-    assert lake.store().partial_run("node_journal_line") == "later"
+    assert lake.store().of_run("later").begin_repair_of("node_journal_line") is None
+    assert lake.store().begin_repair_of("node_journal_line") == "later"

@@ -278,4 +278,4 @@ def test_what_waits_for_a_record_that_another_run_wrote_at_the_same_time_is_admi
         later = ingest(f"later {number}", another.entries)
         assert (later.counts["new"], later.counts["readmitted"]) == (1, 2)
         assert lake.rows("quarantine") == []
-        assert not lake.store().has_partial_run(INFO.ingest_tables)
+        assert not lake.store().begin_repair(INFO.ingest_tables)

@@ -323,7 +323,7 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
     lake.ingest(write_files(tmp_path / "waits", {"waits.jsonl": after(lines, 10)}))
     lake.store().leave_behind("node_journal_line")
     assert lake.ingest(another).counts["new"] == 0
-    assert not lake.store().has_partial_run(("node_journal_line",))
+    assert not lake.store().begin_repair(("node_journal_line",))
 
 
 def after(lines, count):

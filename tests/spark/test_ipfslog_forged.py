@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from strandline.dialect_api import batch
+from strandline.dialect_api import known_verdicts
 from strandline.dialects.ipfslog.author import sign_entry
 from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, parse_dag_cbor
 from strandline.dialects.ipfslog.types import record_id
@@ -53,7 +53,7 @@ def test_what_older_rules_rejected_is_judged_again_by_current_rules_and_nothing_
     assert waits == (("INTERNAL_ERROR",), ("rules:2",), met)
     # The fault is corrected; then the rules change.
     runs.append(lake.ingest(tmp_path / "in.jsonl"))
-    for module in (batch, quarantine_writer):
+    for module in (known_verdicts, quarantine_writer):
         monkeypatch.setattr(module, "rules_version", lambda: 2)
     runs.append(lake.ingest(tmp_path / "in.jsonl"))
     assert [report.counts["signatures_verified"] for report in runs] == [2 + 12, 1, 12]

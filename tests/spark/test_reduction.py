@@ -305,7 +305,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
                     lake.reduce()
         if number == 3:
             lake.store(ingested.run_id).touch("equivocation")
-            assert not lake.store().has_partial_run(REDUCED)
+            assert not lake.store().begin_repair(REDUCED)
         lake.reduce()
         assert_reduced_equal(lake, reference)
     # Until here by joins; from here on each journal whole, from all of its lines.

@@ -180,11 +180,7 @@ def _merge_into(
     if not buckets:
         raise ValueError(f"a merge into {contract.table} names no bucket: the batch is empty")
     literals = ", ".join(str(bucket) for bucket in sorted({int(bucket) for bucket in buckets}))
-    nullable = {column.name for column in contract.columns if not column.required}
-    equal = [
-        f"t.{name} {'<=>' if name in nullable else '='} s.{name}"
-        for name in ("bucket", *(key or contract.key))
-    ]
+    equal = [contract.equal(name, "t", "s") for name in ("bucket", *(key or contract.key))]
     condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
     return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
 

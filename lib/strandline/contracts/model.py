@@ -76,6 +76,11 @@ class Contract:
         is_map = any(each.name == name and each.physical_type.startswith("MAP") for each in self.columns)
         return f"map_entries({side}.{name})" if is_map else f"{side}.{name}"
 
+    def equal(self, name: str, left: str, right: str) -> str:
+        """Return the SQL condition that two rows have the same value in a column: null-safe where it can be null."""
+        is_required = any(each.name == name and each.required for each in self.columns)
+        return f"{left}.{name} {'=' if is_required else '<=>'} {right}.{name}"
+
     @property
     def is_bucketed(self) -> bool:
         """True if the table has the column `bucket`, and so the number of buckets among its properties."""

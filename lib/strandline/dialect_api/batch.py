@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import Final
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.contracts.reasons import rules_version
 from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
+from strandline.dialect_api.known_verdicts import judge_id_of_row, judge_ids, known_verdicts
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
-from strandline.frames.buckets import in_buckets
 from strandline.kernels.judging import Judging
 from strandline.kernels.reading import ReadOptions
-
-FEW_DOCUMENTS: Final = 2_000
-"""Up to so many documents of a batch, a shuffle costs more than a second task gains."""
-FEW_BYTES: Final = 8 * 1024 * 1024
-"""Of these documents, which one task then judges."""
 
 
 def read_batch(
@@ -33,46 +26,31 @@ def read_batch(
     A query costs a plan and jobs, however few its rows are: stages that have nothing to do are left out.
     """
     documents, sources, read = _read(stages, scan, tables, jobs, request)
-    earlier, has_new_blocks = _known(stages, documents, read, tables, jobs, request)
+    earlier, has_new_blocks = known_verdicts(stages, documents, read, tables, jobs, request)
     judged = blocks.none_judged(documents, stages.judged)
     if has_new_blocks:
         judged = reduce(
             DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
         )
-    waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, _judge_id_of_row(stages))
-    waits = jobs.has_rows(waiting)
-    gathered = Gathered(judged, tables, jobs)
     is_known = earlier is not None and not has_new_blocks
-    if waits or not is_known:
-        gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
-    recalled = refuted = others = None
+    waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, judge_id_of_row(stages))
+    gathered, recalled = _recalled(stages, judged, waiting, tables, jobs, is_known=is_known)
     every = judged.withColumn("is_recalled", F.lit(False))
-    if waits:
-        recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
-        recalled = recalled if jobs.has_rows(recalled) else None
     if recalled is not None:
-        named = recalled.withColumn("source", provenance.record_source(F.col("source")))
-        rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), scan.options)
-        rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
-        every = every.unionByName(rejudged)
-    if is_known and recalled is None and earlier is not None:
+        every = every.unionByName(_rejudged(stages, recalled, scan.options, jobs))
+    decided = others = refuted = None
+    if is_known and recalled is None:
         concluded = judged.withColumn("outcome", F.lit(None).cast("string"))
         found = Row(**dict.fromkeys(stages.measured(tables.buckets), 0))
-        all_verdicts, earlier = earlier, None
     else:
         resolution = stages.resolve(every, gathered)
         concluded = resolution.concluded
         found = resolution.found or stages.measure(concluded, gathered)
-        all_verdicts = _decided(resolution, found, waiting, jobs, request)
-    if recalled is not None:
-        others = all_verdicts.where("is_recalled")
+        decided = _decided(resolution, found, waiting, jobs, request)
+    if recalled is not None and decided is not None:
+        others = decided.where("is_recalled")
         refuted = findings.recalled_findings(every, others, recalled)
-        if earlier is not None:
-            # A waiting record that is judged now has a new verdict.
-            earlier = earlier.join(_ids(recalled), "judge_id", "left_anti")
-    all_verdicts = all_verdicts.select(*verdicts.VERDICT)
-    if earlier is not None:
-        all_verdicts = all_verdicts.unionByName(earlier)
+    all_verdicts = _all_verdicts(decided, earlier, recalled)
     delivered = verdicts.delivered(documents, all_verdicts)
     return Batch(
         documents, every, concluded, all_verdicts, delivered, gathered, sources, read, found, others, recalled,
@@ -96,7 +74,7 @@ def _read(
     asked = known.is_asked(stages.claims, stages.claims_in_evidence())
     was_judged = F.lit(False) if judging is None else blocks.is_judged()
     read = jobs.row(blocks.counted(documents, asked, was_judged))
-    if _are_few(read):
+    if blocks.are_few(read):
         documents = documents.coalesce(1)
     return documents, sources, read
 
@@ -115,10 +93,6 @@ def _documents(
     return reduce(DataFrame.unionByName, found)
 
 
-def _are_few(read: Row) -> bool:
-    return bool(read["documents"] <= FEW_DOCUMENTS and (read["bytes"] or 0) <= FEW_BYTES)
-
-
 def _new_judged(
     stages: RecordStages, documents: DataFrame, sources: DataFrame, read: Row, earlier: DataFrame | None,
     options: ReadOptions, jobs: Jobs,
@@ -130,7 +104,7 @@ def _new_judged(
     has_copies = read["deliveries"] > read["blocks"]
     if read["judged"]:
         judged = blocks.judged_documents(documents, stages.judged, has_copies=has_copies)
-        judged = judged if earlier is None else judged.join(_ids(earlier), "judge_id", "left_anti")
+        judged = judged if earlier is None else judged.join(judge_ids(earlier), "judge_id", "left_anti")
         yield jobs.persist(judged, "blocks") if has_copies or earlier is not None else judged
         documents = documents.where(~blocks.is_judged())
     if read["judged"] == read["deliveries"]:
@@ -140,13 +114,37 @@ def _new_judged(
     else:
         found = blocks.single_blocks(documents, stages.claims)
         # One large file would be one task.
-        found = found if _are_few(read) else found.repartition("judge_id")
+        found = found if blocks.are_few(read) else found.repartition("judge_id")
     if read["judged"] and has_copies:
-        found = found.join(_ids(judged), "judge_id", "left_anti")
-    found = found if earlier is None else found.join(_ids(earlier), "judge_id", "left_anti")
+        found = found.join(judge_ids(judged), "judge_id", "left_anti")
+    found = found if earlier is None else found.join(judge_ids(earlier), "judge_id", "left_anti")
     yield jobs.persist(
         _judged(stages, provenance.with_record_source(found, sources), options), "other blocks"
     )
+
+
+def _recalled(
+    stages: RecordStages, judged: DataFrame, waiting: DataFrame, tables: Tables, jobs: Jobs, *, is_known: bool
+) -> tuple[Gathered, DataFrame | None]:
+    """Return the result of `gather`, and the waiting rows to judge again, or None without any.
+
+    If `is_known`, all delivered blocks have a verdict: then only waiting rows need what `gather` looks up.
+    """
+    waits = jobs.has_rows(waiting)
+    if is_known and not waits:
+        return Gathered(judged, tables, jobs), None
+    gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
+    if not waits:
+        return gathered, None
+    recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
+    return gathered, recalled if jobs.has_rows(recalled) else None
+
+
+def _rejudged(stages: RecordStages, recalled: DataFrame, options: ReadOptions, jobs: Jobs) -> DataFrame:
+    """Return the facts of waiting rows that are judged again, with is_recalled."""
+    named = recalled.withColumn("source", provenance.record_source(F.col("source")))
+    rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), options)
+    return jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
 
 
 def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
@@ -155,69 +153,6 @@ def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> 
 
 def _judging(stages: RecordStages) -> Judging:
     return Judging(stages.judge, stages.judged)
-
-
-def _known(
-    stages: RecordStages, documents: DataFrame, read: Row, tables: Tables, jobs: Jobs, request: AdmitRequest
-) -> tuple[DataFrame | None, bool]:
-    """Return the verdicts of earlier runs, or None: on stored, pruned, rejected and waiting records.
-
-    The second value tells whether there is a block without one. In a replay, earlier rejections do not count.
-    """
-    in_evidence = stages.claims_in_evidence()
-    asked = known.asked_for(documents.withColumn("signature", _signature(stages)), stages.claims, in_evidence)
-    here: list[DataFrame] = []
-    if read["buckets"]:
-        of_all = F.lit(None).cast("binary").alias("signature")
-        tables_here = (
-            (tables.read(stages.info.record_table), _signature(stages)),
-            (stages.pruned(tables), of_all),
-        )
-        here = [
-            table.where(in_buckets(read["buckets"])).select(*known.KEY, signature)
-            for table, signature in tables_here
-        ]
-    records = [each for each in here if jobs.has_rows(each)]
-    rows = known.rows_with_verdict(
-        tables.read(QUARANTINE), dialect=stages.info.name, open_reasons=stages.open_reasons,
-        rules_version=rules_version(), rejected=request.replay is None,
-    )  # fmt: skip
-    has_verdicts = jobs.has_rows(rows)
-    found: list[DataFrame] = []
-    if records:
-        stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))
-        found.append(jobs.checkpoint(stored, "known records"))
-    if has_verdicts:
-        remembered = known.remembered(asked, rows, in_evidence, _judge_id_of_row(stages))
-        if found:
-            remembered = remembered.join(_ids(found[0]), "judge_id", "left_anti")
-        found.append(jobs.checkpoint(remembered, "known verdicts"))
-    if not found:
-        return None, read["blocks"] > 0
-    earlier = reduce(DataFrame.unionByName, found)
-    earlier = earlier.coalesce(1) if _are_few(read) else earlier
-    blocks_known = jobs.row(earlier.agg(F.count(F.lit(1)).alias("blocks")))["blocks"]
-    return (earlier if blocks_known else None), blocks_known < read["blocks"]
-
-
-def _signature(stages: RecordStages) -> Column:
-    """Return what the record id of a document or record does not cover; null if it covers all."""
-    covered = F.lit(None).cast("binary")
-    return (covered if stages.signature is None else F.col(stages.signature)).alias("signature")
-
-
-def _judge_id_of_row(stages: RecordStages) -> Column:
-    """Return the key of the verdict in a whole row of `quarantine`."""
-    return F.col("record_id" if stages.signature is None else "raw_sha256")
-
-
-def _ids(judged: DataFrame) -> DataFrame:
-    """Return judge_id as a new column.
-
-    A checkpoint has the columns of its plan: without adaptive execution, Spark finds the same column on both sides of
-    a join with this plan, and fails.
-    """
-    return judged.select(F.col("judge_id").alias("judge_id"))
 
 
 def _decided(
@@ -239,3 +174,14 @@ def _decided(
     if not jobs.has_rows(full):
         return decided
     return jobs.checkpoint(verdicts.limited(decided, full, limit), "records over the limit")
+
+
+def _all_verdicts(
+    decided: DataFrame | None, earlier: DataFrame | None, recalled: DataFrame | None
+) -> DataFrame:
+    """Return the verdicts of this run and the earlier ones.  Gives: VERDICT."""
+    if earlier is not None and recalled is not None:
+        # A waiting record that is judged now has a new verdict.
+        earlier = earlier.join(judge_ids(recalled), "judge_id", "left_anti")
+    found = (each.select(*verdicts.VERDICT) for each in (decided, earlier) if each is not None)
+    return reduce(DataFrame.unionByName, found)

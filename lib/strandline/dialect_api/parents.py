@@ -30,7 +30,7 @@ class ParentedDialect(RecordDialect):
 
     def recall(self, waiting: DataFrame, gathered: Gathered) -> DataFrame:
         """Return the waiting records of namespaces with new records; after a killed run, all waiting records."""
-        if gathered.tables.has_partial_run(self.info.ingest_tables):
+        if gathered.tables.begin_repair(self.info.ingest_tables):
             return waiting
         fresh = gathered.judged.where(is_candidate()).select("namespace").distinct()
         return waiting.join(fresh, "namespace", "left_semi")

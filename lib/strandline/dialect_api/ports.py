@@ -92,11 +92,11 @@ class Tables(LakeSnapshot, Protocol):
     def stored_bytes(self, table: str) -> int:
         """The bytes of a table's live data files: 0 if it has no row."""
 
-    def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running.
+    def begin_repair(self, tables: tuple[str, ...]) -> bool:
+        """Begin to repair the tables if a run that last wrote one has no row in `run`: it was killed or is running.
 
-        If it is True, this run must repair what that one left: its commits to these tables then end the search for
-        later runs.
+        Return whether. If True, this run must write what that one may have left: its commits to these tables then end
+        the search for later runs.
         """
 
 

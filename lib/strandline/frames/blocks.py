@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -22,6 +23,11 @@ PLACE = ("file_no", "part", "frame")
 
 REPLAY_FILE_NO = 2**61
 """`file_no` of rejected rows that are judged again: this plus 60 bits of their quarantine id."""
+
+FEW_DOCUMENTS: Final = 2_000
+"""Up to so many documents of a batch, a shuffle costs more than a second task gains."""
+FEW_BYTES: Final = 8 * 1024 * 1024
+"""Of these documents, which one task then judges."""
 
 
 def read_pieces(
@@ -77,6 +83,11 @@ def counted(documents: DataFrame, is_asked: Column, was_judged: Column) -> DataF
         F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
         F.count_if(F.col("kind") == "claim").alias("claims"),
     )
+
+
+def are_few(read: Row) -> bool:
+    """Return whether one task should judge all documents; `read` is the row of `counted`."""
+    return bool(read["documents"] <= FEW_DOCUMENTS and (read["bytes"] or 0) <= FEW_BYTES)
 
 
 def judged_documents(documents: DataFrame, facts: pa.Schema, *, has_copies: bool) -> DataFrame:

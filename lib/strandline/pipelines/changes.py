@@ -22,8 +22,9 @@ def has_stale_states(store: TableStore, dialect: Dialect, previous: int, jobs: S
     """Return whether a run without a row in `run` wrote the newest states, some of this dialect older than `previous`.
 
     Another run had reduced more records of these namespaces meanwhile, and the killed one did not come to do it again.
+    This run then repairs the table of states: see `TableStore.begin_repair`.
     """
-    writer = store.partial_run(STATES)
+    writer = store.begin_repair_of(STATES)
     if writer is None:
         return False
     states = store.read(STATES).where((F.col("dialect") == dialect.info.name) & (F.col("run_id") == writer))

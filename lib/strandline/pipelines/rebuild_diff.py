@@ -60,13 +60,7 @@ def _differing(
         ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
         for name in described.compared
     ]
-    nullable = {column.name for column in described.columns if not column.required}
-    keys = [
-        F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}"))
-        if name in nullable
-        else F.col(f"s.{name}") == F.col(f"g.{name}")
-        for name in ("bucket", *described.key)
-    ]
+    keys = [F.expr(described.equal(name, "s", "g")) for name in ("bucket", *described.key)]
     joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
     differing = joined.where(fold(Column.__or__, unequal))
     return differing.select(

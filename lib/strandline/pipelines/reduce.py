@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from pyspark.sql import DataFrame
+
 from strandline.contracts.shared_tables import STATES
 from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
@@ -20,6 +22,7 @@ from strandline.pipelines.changes import (
 )
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
+from strandline.pipelines.lost_records import lost_dialects
 from strandline.pipelines.rebuild_diff import differences
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
@@ -29,12 +32,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake, reduced_versions
-from strandline.tables.reduced_versions import (
-    may_be_updated,
-    reduced_before,
-    reduced_dialects,
-    was_recreated,
-)
+from strandline.tables.reduced_versions import reduced_before, was_recreated
 from strandline.tables.store import TableStore
 
 ROUNDS: Final = 5
@@ -87,7 +85,7 @@ def reduce_tables(
     for note in resolved.notes:
         context.progress.note(note)
     done = ReduceResult(members=dict(resolved.members))
-    lost = _lost(store, (dialect for dialect in dialects if not sizes[dialect.info.name]))
+    lost = lost_dialects(store, (dialect for dialect in dialects if not sizes[dialect.info.name]))
     for dialect in dialects:
         name = dialect.info.name
         is_reduced = bool(sizes[name]) or name in lost
@@ -125,23 +123,6 @@ def _reduce_tables(
             peers = write_peers(store, writer, options, done.read_versions[table], context)
             for each, written in peers.items():
                 done.add(each, written)
-
-
-def _lost(store: TableStore, dialects: Iterable[Dialect]) -> set[str]:
-    """Return the names of those dialects, without records, that have lost what was reduced: by RESTORE, for example.
-
-    Some records have a state, but no other reduced row, and of a table that `init` made anew only the states tell.
-    A table that never had records asks for no state.
-    """
-    found, asked = set(), set()
-    is_updated = bool(store.stored_bytes(STATES)) and may_be_updated(store)
-    for info in (dialect.info for dialect in dialects):
-        version = store.version(info.record_table)
-        if version and any(map(store.stored_bytes, info.reduced_tables)):
-            found.add(info.name)
-        elif is_updated or (version and store.may_have_added(info.record_table, -1, version)):
-            asked.add(info.name)
-    return found | (asked & reduced_dialects(store) if asked else asked)
 
 
 class _DialectReduction:
@@ -217,39 +198,51 @@ class _DialectReduction:
 
     def _reduce_new(self, writer: ReductionWriter, scope: ReduceScope, previous: int, records: int) -> None:
         """Reduce the records since `previous`, and what was refused; without any, look for what a killed run left."""
-        store, dialect, context, jobs = self._store, self._dialect, self._context, self._jobs
-        version = scope.version
+        store, dialect, version = self._store, self._dialect, scope.version
         # A changed option, or what was put right in another table, asks for a reduction without new records, too.
         is_asked = bool(dialect.info.sticky_options or scope.retry_namespaces)
-        changes, count = None, 0
         is_read = version > previous or is_asked
-        if is_read:
-            changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
-            self._done.counts["new_records"] += count
-            context.progress.stage(f"reducing {count:,} new records of {self._table}")
+        changes, count = self._new_records(previous, version, records) if is_read else (None, 0)
+        # If Delta does not have the changes, records may have gone, too.
         is_lost = is_read and changes is None and not count
-        is_partial = (
-            not is_lost and not count and store.has_partial_run(dialect.info.reduced_tables, still=True)
-        )
-        if is_partial:
-            context.progress.note(
-                f"a run that was killed left older rows of {dialect.info.name}: everything is reduced"
-            )
-        if is_lost or is_partial:
-            # If Delta does not have the changes, records may have gone, too.
+        if is_lost or (not count and self._begin_repair()):
             self._write_all(writer, scope, previous)
             return
-        is_counted = bool(count)
+        is_counted = False
         if count or is_asked:
-            reduction = dialect.reduce(changes, store, jobs, scope)
-            writer.write(reduction)
-            # Records that came back leave a state as it was: they must not be counted once more.
-            is_counted = is_counted and (
-                writer.has_changed_states or writer.is_overtaken or bool(reduction.refused)
-            )
+            is_shown = self._write_new(writer, scope, changes)
+            is_counted = bool(count) and is_shown
         if not is_counted and version > previous and store.may_have_added(self._table, previous, version):
             # Somebody changed records: else `status` would ask for a reduction for ever.
-            advance_reduced_version(store, dialect, previous, version, jobs)
+            advance_reduced_version(store, dialect, previous, version, self._jobs)
+
+    def _new_records(self, previous: int, version: int, records: int) -> tuple[DataFrame | None, int]:
+        """Return the result of `changes_since`, and report the number."""
+        changes, count = changes_since(
+            self._store, self._dialect, previous, version, records, self._context, self._jobs
+        )
+        self._done.counts["new_records"] += count
+        self._context.progress.stage(f"reducing {count:,} new records of {self._table}")
+        return changes, count
+
+    def _begin_repair(self) -> bool:
+        """Begin to repair the reduced tables if a killed run left older rows there; return whether."""
+        info = self._dialect.info
+        if not self._store.begin_repair(info.reduced_tables, still=True):
+            return False
+        self._context.progress.note(
+            f"a run that was killed left older rows of {info.name}: everything is reduced"
+        )
+        return True
+
+    def _write_new(self, writer: ReductionWriter, scope: ReduceScope, changes: DataFrame | None) -> bool:
+        """Reduce the changes; return whether a state or a refusal shows it.
+
+        Records that came back leave a state as it was: they must not be counted once more.
+        """
+        reduction = self._dialect.reduce(changes, self._store, self._jobs, scope)
+        writer.write(reduction)
+        return writer.has_changed_states or writer.is_overtaken or bool(reduction.refused)
 
     def _why_all(self, previous: int, version: int) -> str | None:
         """Why the states must all be written; None: the records since `previous` are enough."""

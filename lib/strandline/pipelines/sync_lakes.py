@@ -233,4 +233,4 @@ def _repair(store: TableStore, dialect: Dialect, admitter: Admitter, jobs: Spark
     key = ["bucket", "namespace", "record_id"]
     stored = store.read(dialect.info.record_table).select(*key)
     admitter.quarantine.delete(waiting.join(stored, key, "left_semi"))
-    return store.has_partial_run(dialect.info.ingest_tables)
+    return store.begin_repair(dialect.info.ingest_tables)

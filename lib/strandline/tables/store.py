@@ -206,25 +206,22 @@ class TableStore(TableReads):
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
-    def has_partial_run(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
-        """Return whether the last other run that wrote one of the tables has no row in `run`: killed, or still running.
+    def begin_repair(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
+        """Begin to repair the tables if the last other run that wrote one has no row in `run`. Return whether.
 
-        MERGEs of this run do not count: in a table of all dialects they may be those of another dialect. With `still`
-        they do: a table that this run has written is repaired.
+        That run was killed, or is still running. MERGEs of this run do not count: in a table of all dialects they may
+        be those of another dialect. With `still` they do: a table that this run has written is repaired.
 
-        This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
-        that it becomes the last writer, and the next run has nothing to repair.
+        From now on the MERGEs of this run into these tables commit even if they change nothing, so that it becomes the
+        last writer, and the next run has nothing to repair. The caller must write what that run may have left.
         """
-        return bool(self._partial_runs(tables, besides=None if still else self.run_id))
+        return bool(self._begin_repair(tables, besides=None if still else self.run_id))
 
-    def partial_run(self, table: str) -> str | None:
-        """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
+    def begin_repair_of(self, table: str) -> str | None:
+        """Begin to repair one table, as `begin_repair` does. Return the id of the run without a row, or None."""
+        return next(iter(self._begin_repair((table,), besides=self.run_id)), None)
 
-        The table is then repaired as by `has_partial_run`.
-        """
-        return next(iter(self._partial_runs((table,), besides=self.run_id)), None)
-
-    def _partial_runs(self, tables: tuple[str, ...], *, besides: str | None) -> set[str]:
+    def _begin_repair(self, tables: tuple[str, ...], *, besides: str | None) -> set[str]:
         """Return those of the last runs to write the tables that have no row in `run`; note the tables for repair."""
         found = unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id})
         if found:

@@ -4,7 +4,7 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.dialects import every
-from strandline.pipelines.reduce import _lost
+from strandline.pipelines.lost_records import lost_dialects
 from strandline.tables import reduced_versions
 from strandline.tables.location import Location
 from strandline.tables.reads import COMMITS_SEARCHED
@@ -19,14 +19,14 @@ def lost(tmp_path, monkeypatch):
     """A function that returns which dialects lost records, and how often the states were asked."""
     asked = []
     monkeypatch.setattr(
-        "strandline.pipelines.reduce.reduced_dialects",
+        "strandline.pipelines.lost_records.reduced_dialects",
         lambda tables: asked.append(None) or reduced_versions.reduced_dialects(tables),
     )
 
     def found():
         asked.clear()
         store = TableStore(None, Location.lake(str(tmp_path)), None, run_id="r")
-        return _lost(store, every()), len(asked)
+        return lost_dialects(store, every()), len(asked)
 
     empty_lake(tmp_path)
     return found

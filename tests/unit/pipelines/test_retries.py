@@ -28,7 +28,7 @@ def asked(monkeypatch):
         aura = SimpleNamespace(
             info=dialect("aura").info, reduce=lambda changes, *_: given.append(changes) or found
         )
-        store = SimpleNamespace(may_have_added=lambda *_: True, has_partial_run=lambda *_, **__: False)
+        store = SimpleNamespace(may_have_added=lambda *_: True, begin_repair=lambda *_, **__: False)
         context = SimpleNamespace(progress=SimpleNamespace(stage=print, note=print))
         reduction = reduce._DialectReduction(
             store, aura, reduce.ReduceRequest(), ReducerOptions(), context, None, ReduceResult()

@@ -67,7 +67,7 @@ class FactAdmission(RecordDialect):
 
         After a killed run, all waiting facts.
         """
-        if gathered.tables.has_partial_run(self.info.ingest_tables):
+        if gathered.tables.begin_repair(self.info.ingest_tables):
             return waiting
         changed = gathered.judged.where(is_candidate() & _is_of_history()).select("namespace").distinct()
         if self.pins is not None and self.pins.by_namespace:

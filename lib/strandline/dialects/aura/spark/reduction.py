@@ -11,7 +11,6 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
@@ -27,6 +26,7 @@ from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches, nested_rows
 from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
+from strandline.frames.strays import strays
 
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
 
@@ -92,9 +92,10 @@ def _as_rows(
         *HOME, "record_count", "state_hash", F.lit(REDUCER).alias("reducer_version")
     )
     shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
-    deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced.where(is_there), tables)}
+    deletes = {LEAVES: strays(LEAVES, tables.read(LEAVES), rows[LEAVES], reduced.where(is_there))}
     if whole is not None:
-        deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole.where(is_there), tables)
+        stored = tables.read(OPERATIONS)
+        deletes[OPERATIONS] = strays(OPERATIONS, stored, rows[OPERATIONS], whole.where(is_there))
     if judged is not None:
         rows[SNAPSHOTS], deletes[SNAPSHOTS] = judged.rows, judged.strays
         rows[EQUIVOCATIONS] = rows[EQUIVOCATIONS].unionByName(judged.forks)
@@ -165,11 +166,3 @@ def with_bases(rows: DataFrame, facts: DataFrame, in_force: DataFrame | None) ->
         in_force, ["namespace", "bucket", "record_id"], "left_semi"
     )
     return marked.unionByName(bases.withColumn("is_base", F.lit(True)).select(*columns))
-
-
-def _strays(table: str, rows: DataFrame, reduced: DataFrame, tables: Tables) -> DataFrame:
-    """Return the keys of stored rows of these authorities that are no rows any more."""
-    key = list(contract(table).key)
-    stored = tables.read(table).select("bucket", *key)
-    theirs = stored.join(reduced.select("namespace"), "namespace", "left_semi")
-    return theirs.join(rows.select(*key), key, "left_anti")

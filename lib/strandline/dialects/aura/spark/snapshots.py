@@ -26,6 +26,7 @@ from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.types import DIALECT, NamespaceKind
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
+from strandline.frames.strays import strays
 
 _SHAPE: Final = "Snapshot STRUCT<superseded_facts: ARRAY<ARRAY<STRING>>>"
 _NULLABLE: Final = {
@@ -180,7 +181,7 @@ def as_judged(
     typed = {name: column.cast(types[name]) for name, column in {**given, **empty}.items()}
     rows = each.withColumns(typed).select(*described.names)
     forks = found.select(*HOME, F.explode("forks").alias("row")).select(*HOME, "row.*")
-    return Judged(rows, _strays(rows, kind, namespaces, tables), forks)
+    return Judged(rows, strays(SNAPSHOTS, stored(tables).where(is_of(kind)), rows, namespaces), forks)
 
 
 def statuses(found: DataFrame) -> DataFrame:
@@ -190,12 +191,6 @@ def statuses(found: DataFrame) -> DataFrame:
     Rows:   one per Snapshot fact.
     """
     return found.select(*HOME, F.explode("statuses").alias("row")).select(*HOME, "row.*")
-
-
-def _strays(rows: DataFrame, kind: NamespaceKind, namespaces: DataFrame, tables: Tables) -> DataFrame:
-    key = list(contract(SNAPSHOTS).key)
-    theirs = stored(tables).where(is_of(kind)).join(namespaces.select("namespace"), "namespace", "left_semi")
-    return theirs.select("bucket", *key).join(rows.select(*key), key, "left_anti")
 
 
 def in_force(rows: DataFrame) -> DataFrame:

@@ -64,7 +64,7 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
 
     After a killed run all are reduced, since rows may be newer than their state.
     """
-    new_facts = None if changes is None or tables.has_partial_run(REDUCED) else changes
+    new_facts = None if changes is None or tables.begin_repair(REDUCED) else changes
     facts = _looked_at(new_facts, tables, scope)
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
     has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")

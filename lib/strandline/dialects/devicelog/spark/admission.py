@@ -46,7 +46,7 @@ class EntryAdmission(RecordDialect):
 
         After a killed run, all waiting entries.
         """
-        if gathered.tables.has_partial_run(self.info.ingest_tables):
+        if gathered.tables.begin_repair(self.info.ingest_tables):
             return waiting
         name = F.concat(F.lit(_AWAITED), F.lower(F.hex("record_id"))).alias("awaited")
         fresh = gathered.judged.where(is_candidate()).select("namespace", name).distinct()

@@ -24,6 +24,7 @@ from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
 from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
+from strandline.frames.strays import strays
 
 TABLES: Final = {"view": VIEW, "screw": SCREWS, "tip": TIPS, "member": MEMBERS}
 """The reduced tables, by the part of a reduced row that is a row of theirs."""
@@ -47,7 +48,7 @@ class NewEntries:
 
 def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> NewEntries | None:
     """Return the new entries, or None if all groups are reduced: after a kill rows may be newer than their state."""
-    if changes is None or tables.has_partial_run(REDUCED):
+    if changes is None or tables.begin_repair(REDUCED):
         return None
     found = jobs.row(changes.agg(F.collect_set("bucket").alias("buckets")))
     return NewEntries(changes, tuple(sorted(found["buckets"])))
@@ -78,9 +79,8 @@ def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: Re
     rows = {table: _part(found, part) for part, table in TABLES.items()}
     states = _part(found, "state").withColumn("reducer_version", F.lit(version))
     shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
-    return Reduction(
-        rows, shaped, {TIPS: _old_tips(rows, states, tables)}, bounds, refused=_refused(found, jobs)
-    )
+    deletes = {TIPS: strays(TIPS, tables.read(TIPS), rows[TIPS], states)}
+    return Reduction(rows, shaped, deletes, bounds, refused=_refused(found, jobs))
 
 
 def _whole(entries: DataFrame, jobs: Jobs, policy: ForkPolicy) -> DataFrame:
@@ -136,19 +136,3 @@ def headers(entries: DataFrame) -> DataFrame:
 def _part(found: DataFrame, part: str) -> DataFrame:
     """Give the rows of one part with its columns."""
     return found.where(F.col("part") == part).select("namespace", "bucket", f"{part}.*")
-
-
-def _old_tips(rows: Mapping[str, DataFrame], states: DataFrame, tables: Tables) -> DataFrame:
-    """Return the keys of stored tips of these groups that are none any more.
-
-    Reads:  namespace, log, record_id.  Gives: bucket and the key of `device_log_tip`.
-    """
-    stored = tables.read(TIPS).select("bucket", "namespace", "log", "record_id")
-    theirs = stored.join(states.select("namespace"), "namespace", "left_semi").alias("t")
-    tips = rows[TIPS].select("namespace", "log", "record_id").alias("s")
-    is_same = (
-        (F.col("t.namespace") == F.col("s.namespace"))
-        & (F.col("t.log") == F.col("s.log"))
-        & F.col("t.record_id").eqNullSafe(F.col("s.record_id"))
-    )
-    return theirs.join(tips, is_same, "left_anti")

@@ -9,7 +9,6 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
@@ -20,6 +19,7 @@ from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, 
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
+from strandline.frames.strays import strays
 
 _LAST_POSITION = 2**63 - 1
 
@@ -71,12 +71,7 @@ def stored_strays(
     known = configured.where("is_known").select("namespace")
     if not jobs.has_rows(known):
         return {}
-    strays = {}
-    for table, found in rows.items():
-        key = list(contract(table).key)
-        stored = tables.read(table).select("bucket", *key).join(hint(known), "namespace", "left_semi")
-        strays[table] = stored.join(found.select(*key), key, "left_anti")
-    return strays
+    return {table: strays(table, tables.read(table), found, hint(known)) for table, found in rows.items()}
 
 
 def without_lost(part: ReducedRows, bereft: DataFrame, jobs: Jobs) -> ReducedRows:

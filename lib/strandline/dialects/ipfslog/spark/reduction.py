@@ -67,7 +67,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     got a parent that is not before it. After a killed run all logs are reduced from all entries, since rows may be
     newer than their state.
     """
-    if tables.has_partial_run(REDUCED):
+    if tables.begin_repair(REDUCED):
         return _of_all(tables, jobs, scope)
     every = retained_entries(tables, jobs, scope.version)
     changes = jobs.persist(changes.drop(*_UNREAD), "changes")

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import QUARANTINE
@@ -17,24 +17,22 @@ from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.spark import (
-    borders,
     chunks,
     elements,
     few_segments,
     few_totals,
     heads,
-    resources,
 )
 from strandline.dialects.sdmp.spark.chunks import Chunks
 from strandline.dialects.sdmp.spark.few_segments import FewSegments
+from strandline.dialects.sdmp.spark.judged_elements import judged_elements
 from strandline.dialects.sdmp.spark.known_segments import with_known
-from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets, node_rows
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS
-from strandline.dialects.sdmp.spark.tables import LINES, as_rows
+from strandline.dialects.sdmp.spark.tables import as_rows
 from strandline.dialects.sdmp.types import DIALECT
-from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import is_listed
 from strandline.frames.provenance import batch_sources, record_source, with_record_source
 from strandline.frames.quarantine import deferred
@@ -78,7 +76,7 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
         few = few_segments.place(in_one, tables, jobs, has_journals=has_journals)
         if few is not None:
             return _few_batch(in_one, few, scan, tables, jobs)
-    judged = _judged(kept, scan, tables, jobs, request)
+    judged = judged_elements(kept, scan, tables, jobs, request)
     facts, in_chunks = judged.facts, judged.chunks
     sources = batch_sources(scan.sources(), request.replay)
     segments = heads.segments(facts, judged.tallied, tables.buckets)
@@ -134,95 +132,6 @@ _SPAN_SCHEMA: Final = pa.schema(
 """The columns of `elements.tally`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The elements of the input before they are placed: see `Batch`."""
-
-    facts: DataFrame
-    chunks: Chunks | None
-    tallied: DataFrame
-    totals: Mapping[str, int]
-    measured: DataFrame | None = None
-
-
-def _judged(kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> _Judged:
-    """Count the elements; judge chunks that are not regular line by line, and first lines by the part before."""
-    if scan.is_small:
-        facts = _with_stored_check(kept, tables, jobs, request)
-        tallied = jobs.checkpoint(elements.tally(facts), "lines")
-        return _Judged(facts, None, tallied, _totals(tallied, jobs))
-    facts = _with_stored_check(kept.where(~chunks.is_chunk()), tables, jobs, request)
-    of_chunks = jobs.checkpoint(chunks.judged(kept), "lines")
-    regular = Chunks(kept, of_chunks.where("is_regular"), kernels.is_strict(scan.options))
-    tallied = _tallied(facts, of_chunks, jobs)
-    totals = _totals(tallied, jobs)
-    if totals["irregular"]:
-        found = regular.one_by_one(of_chunks.where("NOT is_regular"))
-        facts = facts.unionByName(jobs.persist(found, "lines"))
-        tallied = _tallied(facts, regular.judged, jobs)
-        totals = _totals(tallied, jobs)
-    if not totals["last_part"]:
-        return _Judged(facts, regular, tallied, totals)
-    measured = jobs.checkpoint(borders.parts(tallied), "parts")
-    ends = heads.text_lines(facts).unionByName(chunks.last_lines(regular.judged).select(*heads.TEXT_LINE))
-    claimed = jobs.checkpoint(borders.claims(ends, measured), "borders")
-    broken = regular.judged.join(claimed, list(chunks.KEY)).where("claimed <> number").select(*chunks.KEY)
-    broken = jobs.checkpoint(broken, "borders")
-    is_broken = jobs.has_rows(broken)
-    if is_broken:
-        facts = facts.unionByName(jobs.persist(regular.one_by_one(broken), "lines"))
-        regular = regular.without(broken)
-    if is_broken or totals["borders"]:
-        first_lines = jobs.checkpoint(borders.checked(facts, claimed), "borders")
-        facts = facts.where("NOT border").unionByName(first_lines)
-        tallied = _tallied(facts, regular.judged, jobs)
-        totals = _totals(tallied, jobs)
-    return _Judged(facts, regular, tallied, totals, measured)
-
-
-def _tallied(facts: DataFrame, of_chunks: DataFrame, jobs: Jobs) -> DataFrame:
-    return jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(of_chunks)), "lines")
-
-
-def _totals(tallied: DataFrame, jobs: Jobs) -> dict[str, int]:
-    """Return the counts of elements: all, refused ones with faults, announced ones, faults.
-
-    And of what decides how they are judged: irregular chunks, first lines of later parts, the last part of text.
-    """
-
-    def lines(*verdicts: int) -> Column:
-        return F.coalesce(F.sum(F.when(F.col("verdict").isin(*verdicts), F.col("lines"))), F.lit(0))
-
-    is_text = F.col("frame") == kernels.TEXT_FRAME
-    return jobs.row(
-        tallied.agg(
-            F.coalesce(F.sum("lines"), F.lit(0)).alias("read"),
-            lines(elements.REFUSED, elements.FAULT).alias("refused"),
-            lines(elements.ANNOUNCED).alias("announced"),
-            lines(elements.FAULT).alias("faults"),
-            lines(elements.IRREGULAR).alias("irregular"),
-            F.count(F.when(F.col("border"), 1)).alias("borders"),
-            F.coalesce(F.max(F.when(is_text, F.col("part"))), F.lit(0)).alias("last_part"),
-        )
-    ).asDict()
-
-
-def _with_stored_check(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
-    """Return the facts with check 9: only stored lines of local nodes pass, unless the node is restored."""
-    names = local_nodes(request.options).not_restored
-    if not names:
-        return facts
-    nodes = node_rows(tables, names)
-    of_local = facts.join(F.broadcast(nodes), "node", "left_semi")
-    if not jobs.has_rows(of_local):
-        return facts
-    stored = tables.read(LINES).where(in_buckets(node_buckets(tables, names)))
-    checked = jobs.checkpoint(
-        resources.with_stored_check(of_local, stored.join(F.broadcast(nodes), "namespace")), "local lines"
-    )
-    return facts.join(F.broadcast(nodes), "node", "left_anti").unionByName(checked)
-
-
 def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     names = frozenset(local_nodes(request.options).nodes)
@@ -249,7 +158,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     names = local_nodes(request.options).not_restored
     if names:
         rows = rows.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
-    if not tables.has_partial_run(INFO.ingest_tables):
+    if not tables.begin_repair(INFO.ingest_tables):
         rows = rows.join(delivered.select("namespace").distinct(), "namespace", "left_semi")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence", "source")
     waiting = jobs.checkpoint(rows.select(*columns), "waiting")

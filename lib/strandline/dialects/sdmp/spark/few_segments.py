@@ -120,13 +120,13 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
         waits = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
         waiting = few.filter(waits)
         return bool(waiting.num_rows) and (
-            of_few(waiting, names).num_rows > 0 or tables.has_partial_run(INFO.ingest_tables)
+            of_few(waiting, names).num_rows > 0 or tables.begin_repair(INFO.ingest_tables)
         )
     if len(names) > MOST_PUSHED:
         return True
     rows = deferred(tables.read(QUARANTINE), DIALECT)
     return jobs.has_rows(only_namespaces(rows, names, tables.buckets)) or (
-        tables.has_partial_run(INFO.ingest_tables) and jobs.has_rows(rows)
+        tables.begin_repair(INFO.ingest_tables) and jobs.has_rows(rows)
     )
 
 

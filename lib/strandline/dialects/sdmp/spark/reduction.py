@@ -29,7 +29,7 @@ from strandline.frames.states import as_namespace_state
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), or all journals if it is None, with equal rows."""
     # Rows that a killed run wrote may be older than their states, also of journals without new lines.
-    is_partial = changes is not None and tables.has_partial_run(INFO.reduced_tables)
+    is_partial = changes is not None and tables.begin_repair(INFO.reduced_tables)
     few = from_few(tables, jobs, scope, of_changes=changes is not None and not is_partial)
     if few is not None:
         return few

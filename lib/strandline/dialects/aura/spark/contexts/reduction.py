@@ -40,6 +40,7 @@ from strandline.dialects.aura.spark.tables import (
 from strandline.dialects.aura.spark.touched import Group, Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.states import as_namespace_state
+from strandline.frames.strays import strays
 
 _GROUP_OF: Final[dict[str, Group]] = {
     BINDINGS: "grants", CHANNELS: "grants", FLOWS: "flows", CAPABILITIES: "refinements"
@@ -116,7 +117,7 @@ def _reduced(
         for table in (each for each in _GROUP_OF if each not in deletes):
             stored = tables.read(table)
             rows.setdefault(table, stored.limit(0))
-            deletes[table] = _without(table, stored, rows[table], contexts.named)
+            deletes[table] = strays(table, stored, rows[table], contexts.named)
     else:
         for table, stored in views.stored_rows(tables).items():
             if _GROUP_OF[table] not in contexts.everywhere:
@@ -168,7 +169,7 @@ def _granted(
         facts, members.chains(), of_contexts, jobs, has_transitions=are_read(scope.lake_options)
     )
     rows = views.granted_rows(seen, jobs)
-    deletes = {table: _without(table, tables.read(table), found, theirs) for table, found in rows.items()}
+    deletes = {table: strays(table, tables.read(table), found, theirs) for table, found in rows.items()}
     contradictions = forks.contradictions(facts, seen.committed)
     evidence, key = contexts.retained.evidence(tables), list(contract(EQUIVOCATIONS).key)
     stays = contradictions.select(*key)
@@ -176,7 +177,7 @@ def _granted(
         contradictions = contradictions.join(evidence, key, "left_anti")
         stays = stays.unionByName(evidence.select(*key))
     commit_forks = tables.read(EQUIVOCATIONS).where(F.col("kind") == COMMIT_FORK)
-    deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, stays, theirs)
+    deletes[EQUIVOCATIONS] = strays(EQUIVOCATIONS, commit_forks, stays, theirs)
     equivocations = forks.equivocations(contradictions, facts, members.pruned, tables, jobs, scope.version)
     if equivocations is not None:
         rows[EQUIVOCATIONS] = equivocations
@@ -186,13 +187,6 @@ def _granted(
         kept = jobs.checkpoint(kept, "evidence that stays")
         rows[EQUIVOCATIONS] = kept if made is None else made.unionByName(kept)
     return rows, deletes
-
-
-def _without(table: str, stored: DataFrame, rows: DataFrame, contexts: DataFrame) -> DataFrame:
-    """Return the keys of stored rows of these contexts that are no rows any more."""
-    key = list(contract(table).key)
-    theirs = stored.select("bucket", *key).join(contexts.select("namespace"), "namespace", "left_semi")
-    return theirs.join(rows.select(*key), key, "left_anti")
 
 
 def _together(parts: Sequence[Reduction]) -> Reduction:

@@ -1,7 +1,6 @@
 """Large logs and many logs: the reduction's work follows the entries, and no log's size or number makes it another."""
 
 import hashlib
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ from pyspark.sql import functions as F
 
 from bench.logs import TABLE, entry_rows
 from strandline.dialects.ipfslog.codec import canonical_cid
-from strandline.dialects.ipfslog.spark import few_entries, hints, links, suffix
+from strandline.dialects.ipfslog.spark import few_entries, links
 from strandline.dialects.ipfslog.types import Entry
 from support.log_lakes import ReferenceLogs, enter, file_of, lake_tables, told, written
 from support.places import BUCKETS
@@ -86,22 +85,6 @@ def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_ge
     assert sum("log:torn" in row for row in lake.rows("ipfs_log_head")) == 1
     monkeypatch.setattr(links, "MOST_LINKS", most)
     assert lake.reduce().outcome == "ok"
-    assert lake_tables(lake) == reference.tables()
-
-
-@pytest.mark.parametrize("size", [66, 10_000])
-def test_the_clock_ids_of_changes_count_as_bytes_of_a_broadcast(new_lake, monkeypatch, size):
-    hinted = []
-    borders = suffix.borders
-    monkeypatch.setattr(suffix, "borders", lambda *args: hinted.append(args[-1]) or borders(*args))
-    monkeypatch.setattr(hints, "BROADCAST_BYTES", 1_000)
-    lake, reference = new_lake(), ReferenceLogs()
-    entries = [replace(each, clock_id=f"{number:0{size}}") for number, each in enumerate(chain("deep", 4))]
-    for part in (entries[:3], entries[3:]):
-        enter(lake, part)
-        reference.enter(part)
-        assert lake.reduce().outcome == "ok"
-    assert hinted == [hints.unhinted if size > 1_000 else F.broadcast]
     assert lake_tables(lake) == reference.tables()
 
 

@@ -45,14 +45,6 @@ def list_bytes() -> Column:
     )
 
 
-def clock_bytes() -> Column:
-    """Sum the bytes of a clock id of each log, which has no bound in a lake with the profile `compat`.
-
-    Reads:  clock_bytes (null: none).
-    """
-    return F.coalesce(F.sum("clock_bytes"), F.lit(0))
-
-
 def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
     """Return `frame`, a checkpoint, with the broadcast hint if it has few bytes: changes have no bound.
 

@@ -30,7 +30,7 @@ class IncrementalInput:
     - `tails`: the stored partial tails, one row per missing parent; `filled`: those whose missing parent is a new
       entry.
     - `edges`: the irregular links from or to a new entry (`dag.link_edges`).
-    - `hint`: that of joins with the logs, also with a clock id of each.
+    - `hint`: that of joins with the logs.
     """
 
     configured: DataFrame

@@ -14,7 +14,7 @@ from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.spark import forks
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, clock_bytes, hint_of, list_bytes
+from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, hint_of, list_bytes
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
 from strandline.dialects.ipfslog.spark.reduced_rows import (
     ReducedRows,
@@ -77,7 +77,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
             F.count_if(~F.col("whole")).alias("others"), F.sum("record_count").alias("entries"),
-            (list_bytes() + clock_bytes()).alias("bytes"),
+            list_bytes().alias("bytes"),
         )
     )  # fmt: skip
     if not found["buckets"]:

@@ -32,7 +32,7 @@ def borders(entries: DataFrame, configured: DataFrame, least: DataFrame, hint: H
     """Count the entries of logs, and those before the first new entry.
 
     Reads:  entries: namespace, clock_time, clock_id, cid: all entries whose writer is on the write list; configured:
-            namespace, bucket, old_blocks, old_groups; least: `first_new`; hint: that of both.
+            namespace, bucket, old_blocks, old_groups; least: `first_new`; hint: that of `configured`.
     Gives:  namespace, bucket, least, entries, before (entries that keep their position), kept_blocks, kept_groups
             (unchanged hashes, or null), first_block (place of the first block that is hashed again).
     Rows:   one per row of `configured`.

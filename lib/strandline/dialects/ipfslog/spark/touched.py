@@ -56,8 +56,7 @@ def touched_logs(
 ) -> DataFrame:
     """Return the logs to reduce: with changes, with a changed configuration, or refused by an earlier run.
 
-    Gives:  `states.LOG`, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries are needed),
-            clock_bytes (of the longest clock id in `changes`; null: none).
+    Gives:  `states.LOG`, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries are needed).
     """
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -65,9 +64,7 @@ def touched_logs(
         F.col("namespace").startswith(_COMMITTED) | is_listed("namespace", configured_logs)
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
-    new = changes.groupBy("namespace", "bucket").agg(
-        F.count(F.lit(1)).alias("new_count"), F.max(F.octet_length("clock_id")).alias("clock_bytes")
-    )
+    new = logs.counted(changes).withColumnRenamed("record_count", "new_count")
     old = stored.select(
         "namespace", "bucket", F.col("record_count").alias("old_count"), F.col("order_blocks").alias("old_blocks"),
         F.col("document_groups").alias("old_groups"), F.col("depends_on").alias("old_depends_on"),
@@ -100,8 +97,7 @@ def touched_logs(
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
         .where(F.col("new_count").isNotNull() | differs | F.col("is_refused"))
         .select(
-            *states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused", "is_bereft",
-            "clock_bytes",
+            *states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused", "is_bereft"
         )
     )  # fmt: skip
 

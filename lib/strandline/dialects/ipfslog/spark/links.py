@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.reduction import Refusal
+from strandline.dialect_api.ports import Jobs
+from strandline.dialect_api.refusals import Refusal, Refused, refused
 
 MOST_LINKS: Final = 1_000_000
 """Heads and links to missing parents of one log. A link takes some hundred bytes of a task, in Spark and in Python: an
@@ -27,23 +27,23 @@ def counted(heads: DataFrame, missing: DataFrame) -> DataFrame:
     return each.groupBy("namespace").agg(F.count(F.lit(1)).alias("links"))
 
 
-def over_limit() -> Column:
-    """Collect the logs with more links than one task hashes.
+def are_too_many() -> Column:
+    """Return whether a log has more links than one task hashes.  Reads: links (null: none)."""
+    return F.col("links") > MOST_LINKS
 
-    Reads:  namespace, links (null: none).
+
+def refused_logs(counted: DataFrame, jobs: Jobs) -> Refused | None:
+    """Refuse the logs with more links than one task hashes.
+
+    Reads:  namespace, links; one row per log.
     """
-    too_many = F.when(F.col("links") > MOST_LINKS, F.struct("namespace", "links"))
-    return F.sort_array(F.collect_list(too_many))
+    return refused(counted.where(are_too_many()).select("namespace", "links"), jobs, _refusal)
 
 
-def refusals(found: Sequence[Row]) -> tuple[Refusal, ...]:
-    """Refuse the logs of `over_limit`."""
-    return tuple(
-        Refusal(
-            each["namespace"],
-            f"The log {each['namespace']} has {each['links']:,} heads and links to missing parents, and a reduction "
-            f"takes {MOST_LINKS:,}.",
-            next="Ingest the missing parents, or exclude the writer.",
-        )
-        for each in found
+def _refusal(log: Row) -> Refusal:
+    return Refusal(
+        log["namespace"],
+        f"The log {log['namespace']} has {log['links']:,} heads and links to missing parents, and a reduction takes "
+        f"{MOST_LINKS:,}.",
+        next="Ingest the missing parents, or exclude the writer.",
     )

@@ -20,20 +20,24 @@ def from_all(
     """Reduce logs from all of their entries.
 
     Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
-    A log with more links than one task hashes, or with more entries than may be walked, is left out and refused.
+    A log with more heads and missing parents than one task hashes, or with more entries than may be walked, is left out
+    and refused.
     """
     nodes = retained.nodes(configured)
     edges = jobs.checkpoint(dag.edges(nodes), "links")
     counted = jobs.checkpoint(dag.counted(edges), "links of logs")
     found = jobs.row(
         counted.agg(
-            F.max("is_inverted").alias("is_inverted"), F.max(links.are_too_many()).alias("has_too_many")
+            F.max("is_inverted").alias("is_inverted"), F.max(links.may_be_too_many()).alias("has_too_many")
         )
     )
     inverted = counted.where("is_inverted").select("namespace")
     walked = jobs.checkpoint(retained.may_walk(inverted), "logs to walk")
     has_walks = bool(found["is_inverted"]) and (retained.pruned is None or jobs.has_rows(walked))
-    left_out = links.refused_logs(counted, jobs) if found["has_too_many"] else None
+    left_out = None
+    if found["has_too_many"]:
+        of_heads, of_missing = (edges.where(F.col("kind") == kind) for kind in (dag.HEAD, dag.MISSING))
+        left_out = links.refused_logs(of_heads, of_missing, jobs)
     if has_walks:
         walks = walked if left_out is None else left_out.others(walked)
         left_out = together((left_out, _too_long(nodes, retained.hint(walks), jobs, scope)))

@@ -109,14 +109,13 @@ def from_changes(
     )
     heads, deleted_heads = _heads(inputs, _stored(tables, HEADS, hint(borders), buckets), jobs)
     tails, deleted_tails, missing = _tails(inputs, jobs)
-    counted = links.counted(heads, missing)
     first = jobs.row(
-        borders.join(counted, "namespace", "left").agg(
+        borders.join(links.counted(heads, missing), "namespace", "left").agg(
             F.min("least.time").alias("time"), F.min(F.expr("IF(least IS NOT NULL, before, NULL)")).alias("before"),
-            F.max(links.are_too_many()).alias("has_too_many"),
+            F.max(links.may_be_too_many()).alias("has_too_many"),
         )
     )  # fmt: skip
-    if first["has_too_many"] and (refused := links.refused_logs(counted, jobs)):
+    if first["has_too_many"] and (refused := links.refused_logs(heads, missing, jobs)):
         rest = from_changes(inputs.without(refused.namespaces), tables, jobs, buckets)
         return replace(rest, refused=refused)
     stored_view = _stored(tables, VIEW, hint(borders), buckets)

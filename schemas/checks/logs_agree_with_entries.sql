@@ -14,24 +14,39 @@ listed AS (
   JOIN log AS l ON l.namespace = e.namespace
   WHERE array_contains(l.write, '*') OR array_contains(l.write, e.writer) OR array_contains(l.write, concat('key:', e.key))
 ),
-named AS (
-  SELECT DISTINCT namespace, explode(next) AS record_id
-  FROM listed
+ids AS (
+  SELECT namespace, record_id, 1 AS as_entry, 0 AS as_parent, 0 AS as_head, 0 AS rank, 0 AS as_missing FROM listed
+  UNION ALL
+  SELECT namespace, explode(next), 0, 1, 0, 0, 0 FROM listed
+  UNION ALL
+  SELECT namespace, record_id, 0, 0, 1, rank, 0 FROM ipfs_log_head
+  UNION ALL
+  SELECT namespace, explode(missing), 0, 0, 0, 0, 1 FROM ipfs_log_tail
+),
+judged AS (
+  SELECT
+    namespace,
+    sum(as_entry) AS entries,
+    if(max(as_parent) = 0, sum(as_entry), 0) AS heads_found,
+    sum(as_head) AS heads,
+    max(rank) AS last_rank,
+    if(sum(as_entry) = 0, max(as_parent), 0) AS missing_found,
+    max(as_missing) AS missing
+  FROM ids
+  GROUP BY namespace, record_id
 ),
 found AS (
   SELECT
-    l.namespace,
-    count(*) AS entries,
-    collect_list(l.record_id) FILTER (WHERE n.record_id IS NULL) AS heads
-  FROM listed AS l
-  LEFT JOIN named AS n ON n.namespace = l.namespace AND n.record_id = l.record_id
-  GROUP BY l.namespace
-),
-lacked AS (
-  SELECT n.namespace, collect_list(n.record_id) AS missing
-  FROM named AS n
-  LEFT ANTI JOIN listed AS l ON l.namespace = n.namespace AND l.record_id = n.record_id
-  GROUP BY n.namespace
+    namespace,
+    sum(entries) AS entries,
+    sum(heads_found) AS heads_found,
+    sum(heads) AS heads,
+    max(last_rank) AS last_rank,
+    sum(missing_found) AS missing_found,
+    sum(missing) AS missing,
+    count_if(heads_found <> heads OR missing_found <> missing) AS differing
+  FROM judged
+  GROUP BY namespace
 ),
 placed AS (
   SELECT
@@ -43,39 +58,23 @@ placed AS (
   FROM ipfs_log_view AS v
   LEFT JOIN listed AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
   GROUP BY v.namespace
-),
-headed AS (
-  SELECT namespace, collect_list(record_id) AS heads, max(rank) AS last_rank
-  FROM ipfs_log_head
-  GROUP BY namespace
-),
-tailed AS (
-  SELECT namespace, array_distinct(flatten(collect_list(missing))) AS missing
-  FROM ipfs_log_tail
-  GROUP BY namespace
 )
 SELECT
   l.namespace,
   f.entries AS entries_found,
   p.entries,
   p.last_position,
-  size(f.heads) AS head_count_found,
-  size(h.heads) AS head_count,
-  size(k.missing) AS missing_count_found,
-  size(t.missing) AS missing_count
+  f.heads_found AS head_count_found,
+  f.heads AS head_count,
+  f.missing_found AS missing_count_found,
+  f.missing AS missing_count
 FROM log AS l
 LEFT JOIN found AS f ON f.namespace = l.namespace
-LEFT JOIN lacked AS k ON k.namespace = l.namespace
 LEFT JOIN placed AS p ON p.namespace = l.namespace
-LEFT JOIN headed AS h ON h.namespace = l.namespace
-LEFT JOIN tailed AS t ON t.namespace = l.namespace
 WHERE NOT (
   f.entries <=> p.entries
   AND p.entries <=> p.place_count
   AND p.entries <=> p.distinct_count
   AND p.entries <=> p.last_position
-  AND array_sort(f.heads) <=> array_sort(h.heads)
-  AND array_size(h.heads) <=> h.last_rank
-  AND array_sort(coalesce(k.missing, CAST(array() AS ARRAY<BINARY>)))
-    <=> array_sort(coalesce(t.missing, CAST(array() AS ARRAY<BINARY>)))
+  AND (f.namespace IS NULL OR (f.differing = 0 AND f.heads_found > 0 AND f.heads <=> f.last_rank))
 )

@@ -253,7 +253,7 @@ def test_a_group_that_lacks_an_entry_is_refused_and_others_are_reduced(spark):
     rest = [entry for entry in lacking if entry.record_id != min(named)]
     rows = [row for each in (whole, rest) for row in entry_rows(each)]
     found = reduce_entries(spark.createDataFrame(rows, ENTRY_DDL), "keep-both")
-    [refused] = found.refused
+    [refused] = found.refused.first
     assert (refused.code, refused.namespace) == ("ENTRIES_LOST", lacking[0].namespace)
     assert [row["namespace"] for row in found.states.collect()] == [whole[0].namespace]
 

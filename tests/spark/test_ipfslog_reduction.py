@@ -405,6 +405,25 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
         lake.reduce(files=file_of({LOG: told("unheard of")}))
 
 
+def test_a_border_has_few_bytes_of_a_clock_id_and_no_entry_from_the_first_new_one_on_is_before_it(spark):
+    clocks = ["", "a", "x" * 500, *("x" * 500 + end for end in "ab"), "x" * 16, "y", "\U0001f980", "\uffff"]
+    rows = [
+        ("log:a", time, clock, f"{time} {place}") for time in (1, 2) for place, clock in enumerate(clocks)
+    ]
+    entries = spark.createDataFrame(rows, "namespace string, clock_time long, clock_id string, cid string")
+
+    def k(row):
+        return row[1], row[2].encode("utf-16-be")
+
+    for new in rows[: len(clocks)]:
+        found = suffix.first_new(entries.where(entries["cid"] == new[3]))
+        [border] = found.collect()
+        assert border["least"]["time"] == new[1]
+        assert new[2].encode("utf-16-be")[:32] == border["least"]["clock"]
+        behind = {row["cid"] for row in suffix.from_borders(entries, found, hints.unhinted).collect()}
+        assert {row[3] for row in rows if k(row) >= k(new)} <= behind
+
+
 def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):
     lists = {
         "log:open": ["a", ANYONE], "log:both": ["w1", "key:k1", "w1"], "log:key": ["key:k2", "k1"], "log:none": [],

@@ -7,9 +7,11 @@ import pytest
 from pyspark.sql import functions as F
 
 from bench.logs import TABLE, entry_rows
+from strandline.dialect_api import refusals
 from strandline.dialects.ipfslog.codec import canonical_cid
 from strandline.dialects.ipfslog.spark import few_entries, links
 from strandline.dialects.ipfslog.types import Entry
+from strandline.pipelines import reducer_options
 from support.log_lakes import ReferenceLogs, enter, file_of, lake_tables, told, written
 from support.places import BUCKETS
 
@@ -79,12 +81,46 @@ def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_ge
     monkeypatch.setattr(links, "MOST_LINKS", 7)
     report = lake.reduce()
     assert refused_by(report) == ["log:torn", "log:wide"]
-    assert "The log log:torn has 8 heads and links to missing parents" in report.error.message
+    assert "The log log:torn has 8 heads and missing parents" in report.error.message
     # Ten at the end cost ten rows.
     assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == 10
     assert sum("log:torn" in row for row in lake.rows("ipfs_log_head")) == 1
     monkeypatch.setattr(links, "MOST_LINKS", most)
     assert lake.reduce().outcome == "ok"
+    assert lake_tables(lake) == reference.tables()
+
+
+def test_a_run_names_the_first_refused_logs_and_counts_all_and_the_next_one_reduces_everything(
+    new_lake, monkeypatch
+):
+    for module in (refusals, reducer_options):
+        monkeypatch.setattr(module, "MOST_NAMED", 2)
+    lake, reference, most = new_lake(), ReferenceLogs(), links.MOST_LINKS
+    torn = [unsigned(f"torn{number}", number, 1, unknown(number, 3), number) for number in range(4)]
+    enter(lake, [*torn, *chain("sound", 3)])
+    monkeypatch.setattr(links, "MOST_LINKS", 3)
+    for _ in range(2):
+        report = lake.reduce()
+        assert refused_by(report) == ["log:torn0", "log:torn1"]
+        assert report.members["refused_total"] == len(torn)
+        assert report.error.message.endswith(" 3 more namespaces were not reduced.")
+        assert lake.rows("namespace_state", "namespace") == [("log:sound",)]
+    monkeypatch.setattr(links, "MOST_LINKS", most)
+    back = lake.reduce()
+    assert (back.outcome, back.members["refused"], back.members["refused_total"]) == ("ok", [], 0)
+    reference.enter([*torn, *chain("sound", 3)])
+    assert lake_tables(lake) == reference.tables()
+
+
+def test_a_missing_parent_that_many_entries_name_counts_once(new_lake, monkeypatch):
+    monkeypatch.setattr(links, "MOST_LINKS", 3)
+    lake, reference, made = new_lake(), ReferenceLogs(), []
+    for number in range(9):
+        made.append(unsigned("same", number, number + 1, [*made[-1:], *unknown(0, 1)], 0))
+    for some in (made[:6], made):
+        enter(lake, some)
+        assert lake.reduce().outcome == "ok"
+    reference.enter(made)
     assert lake_tables(lake) == reference.tables()
 
 

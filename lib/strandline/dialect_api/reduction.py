@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
+from strandline.dialect_api.refusals import Refused
+
 WALK_ENTRIES: Final = 10_000_000
 """The usual limit of entries that one task walks: `limits.walk_entries` of conf/base.yaml."""
 
@@ -36,19 +38,6 @@ class ReduceScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A namespace that was not reduced because of a limit, or what `code` says: its rows and its state stay.
-
-    `next` is the next step.
-    """
-
-    namespace: str
-    message: str
-    code: str = "REDUCE_LIMIT"
-    next: str = "Raise the limit on a machine with enough memory, or exclude the writer."
-
-
-@dataclass(frozen=True, slots=True)
 class InMemory:
     """The number of reduced namespaces and their buckets, sorted, where the driver has all reduced rows."""
 
@@ -71,6 +60,6 @@ class Reduction:
     states: DataFrame
     deletes: Mapping[str, DataFrame] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
-    refused: tuple[Refusal, ...] = ()
+    refused: Refused | None = None
     in_memory: InMemory | None = None
     damaged: Mapping[str, DataFrame] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import Refusal
+from strandline.dialect_api.refusals import Refusal
 from strandline.frames.known import pruned_records
 
 

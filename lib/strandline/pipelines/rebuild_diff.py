@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce as fold
 
 from pyspark.sql import Column, DataFrame
@@ -11,8 +10,8 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import SNAPSHOTS, STATES
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.reduction import Reduction, Refusal
-from strandline.frames.listed import is_listed
+from strandline.dialect_api.reduction import Reduction
+from strandline.dialect_api.refusals import Refused
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -46,16 +45,18 @@ def some_namespaces(rows: DataFrame) -> list[str]:
 
 
 def _differing(
-    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Sequence[Refusal]
+    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Refused | None
 ) -> DataFrame:
     """Return the rows that are only stored, only reduced, or not equal in a column other than provenance.
 
     Rows of refused namespaces are not compared: they stay.
     """
     described = contract(table)
-    is_asked = ~is_listed("namespace", [each.namespace for each in refused])
-    stored = _stored(store, dialect, table).where(is_asked).select(*described.compared)
-    given = stored.limit(0) if rows is None else rows.where(is_asked).select(*described.compared)
+    stored = _stored(store, dialect, table)
+    given = stored.limit(0) if rows is None else rows
+    if refused is not None:
+        stored, given = refused.others(stored), refused.others(given)
+    stored, given = stored.select(*described.compared), given.select(*described.compared)
     unequal: list[Column] = [
         ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
         for name in described.compared

@@ -62,7 +62,7 @@ def run(
     Derived columns of records that do not follow from the records are not used: the outcome is `found`, and the member
     `damaged` names the first namespaces by table.
     Namespaces that cannot be reduced (over a limit, or without entries or the snapshot that they need) stay unchanged;
-    the report names them, with the outcome `fault`.
+    the report names the first of each dialect, with the outcome `fault`; `refused_total` is the number of all.
     Raises: UsageError (the lake is foreign, a dialect refuses a file), FaultError WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
@@ -93,7 +93,7 @@ def reduce_tables(
     # After all dialects: each finds what a killed run left of the tables that they share.
     for table, written in store.end_repair(besides=STATES).items():
         done.add(table, written)
-    done.members[reducer_options.REFUSED] = sorted(done.refused)
+    done.members.update(reducer_options.refused_members(done.refused.values()))
     if request.full:
         done.members["differences"] = done.differences
     if done.damaged:
@@ -176,7 +176,7 @@ class _DialectReduction:
         context.progress.stage(f"reducing {table}")
         if previous is None or whole:
             # A first reduction that was killed may have left rows of records that are gone now.
-            is_left = previous is None and store.has_partial_run(dialect.info.reduced_tables)
+            is_left = previous is None and store.begin_repair(dialect.info.reduced_tables)
             writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left)
         elif reason := self._why_all(previous, version):
             context.progress.note(f"{reason}: everything is reduced")
@@ -242,10 +242,12 @@ class _DialectReduction:
         """
         reduction = self._dialect.reduce(changes, self._store, self._jobs, scope)
         writer.write(reduction)
-        return writer.has_changed_states or writer.is_overtaken or bool(reduction.refused)
+        return writer.has_changed_states or writer.is_overtaken or reduction.refused is not None
 
     def _why_all(self, previous: int, version: int) -> str | None:
         """Why the states must all be written; None: the records since `previous` are enough."""
+        if self._dialect.info.name in self._resolved.retry_all:
+            return f"an earlier run refused too many namespaces of {self._dialect.info.name} to name them all"
         if was_recreated(self._store, self._table, previous, version):
             return f"a table of {self._dialect.info.name} was recreated"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):

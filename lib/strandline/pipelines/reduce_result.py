@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from strandline.dialect_api.reduction import Refusal
+from strandline.dialect_api.refusals import Refused
 from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError
 from strandline.pipelines.runs import RunResult
 from strandline.tables.written import Written, add_written
@@ -15,8 +15,8 @@ from strandline.tables.written import Written, add_written
 class ReduceResult:
     """The results of a reduction so far.
 
-    `differences` and `damaged` have the first namespaces by table, `refused` the namespaces that were not reduced.
-    `members` are those of the row of the run: later runs read them.
+    `differences` and `damaged` have the first namespaces by table, `refused` by dialect the namespaces that were not
+    reduced. `members` are those of the row of the run: later runs read them.
     """
 
     written: dict[str, Written] = field(default_factory=dict)
@@ -25,12 +25,18 @@ class ReduceResult:
     namespaces: int = 0
     differences: dict[str, list[str]] = field(default_factory=dict)
     damaged: dict[str, list[str]] = field(default_factory=dict)
-    refused: dict[str, Refusal] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
 
     def add(self, table: str, written: Written) -> None:
         """Add a commit to those of its table."""
         add_written(self.written, {table: written})
+
+    def note_refused(self, dialect: str, found: Refused | None) -> None:
+        """Note what the newest reduction of a dialect refused: it has all namespaces of one before."""
+        self.refused.pop(dialect, None)
+        if found is not None:
+            self.refused[dialect] = found
 
 
 def with_reduction(result: RunResult, done: ReduceResult) -> RunResult:
@@ -55,9 +61,8 @@ def _refusal(done: ReduceResult) -> ReportError | None:
     refused = tuple(done.refused.values())
     if not refused:
         return None
-    more = f" {len(refused) - 1} more namespaces were not reduced." if len(refused) > 1 else ""
+    first, others = refused[0].first[0], sum(each.total for each in refused) - 1
+    more = f" {others:,} more namespaces were not reduced." if others else ""
     return ReportError(
-        refused[0].code,
-        f"{refused[0].message}{more}",
-        f"All other namespaces were reduced. {refused[0].next}",
+        first.code, f"{first.message}{more}", f"All other namespaces were reduced. {first.next}"
     )

@@ -13,6 +13,7 @@ from strandline.contracts.shared_tables import PRUNED, RUNS
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.dialect_api.pruning import pruner
+from strandline.dialect_api.refusals import MOST_NAMED, Refused
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
@@ -20,15 +21,19 @@ MEMBER: Final = "told"
 """Member of a run's `detail`: the file that the run was given, by option; null for a removed one."""
 
 REFUSED: Final = "refused"
-"""Member of a run's `detail`: the namespaces that were not reduced."""
+"""Member of a run's `detail`: the namespaces that were not reduced, of each dialect the first `MOST_NAMED`."""
 
 
 @dataclass(slots=True)
 class ReducerOptions:
-    """The options of one run: parsed values and namespaces to retry by dialect, members of its row, notes to print."""
+    """The options of one run: parsed values and namespaces to retry by dialect, members of its row, notes to print.
+
+    `retry_all` has the dialects of which an earlier run may have refused more namespaces than its row names.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     retry_namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    retry_all: set[str] = field(default_factory=set)
     members: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -67,10 +72,19 @@ def resolve(
             {name: file for name, file in active.items() if name in theirs}
         )
         _, refused = newest.get(_refused_of(info), (None, ()))
-        found.retry_namespaces[info.name] = tuple(
-            name for name in refused if name.partition(":")[0] in info.kinds
-        )
+        names_of = tuple(name for name in refused if name.partition(":")[0] in info.kinds)
+        if len(names_of) < MOST_NAMED:
+            found.retry_namespaces[info.name] = names_of
+        else:
+            found.retry_all.add(info.name)
     return found
+
+
+def refused_members(refused: Iterable[Refused]) -> dict[str, Any]:
+    """Return the members of a run's `detail` about namespaces that were not reduced: the first ones and the total."""
+    found = tuple(refused)
+    names = sorted(name for each in found for name in each.names)
+    return {REFUSED: names, f"{REFUSED}_total": sum(each.total for each in found)}
 
 
 def _stored(file: GivenOption | None) -> Mapping[str, str | None]:

@@ -8,7 +8,6 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import InMemory, Reduction
-from strandline.frames.listed import is_listed
 from strandline.pipelines.rebuild_diff import delete_strays, some_namespaces, with_nulls
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
@@ -85,9 +84,10 @@ class ReductionWriter:
         store, jobs = self._store, self._jobs
         in_memory = reduction.in_memory is not None
         # Rows of refused namespaces stay: they can be in other buckets, in which a MERGE would not see them.
-        kept = ~is_listed("namespace", [each.namespace for each in reduction.refused])
+        refused = reduction.refused
         tables = {
-            table: rows.where(kept) if reduction.refused else rows for table, rows in reduction.tables.items()
+            table: rows if refused is None else refused.others(rows)
+            for table, rows in reduction.tables.items()
         }
         # A table without files has no row to delete: this check is cheaper than a query.
         deletes = {table: keys for table, keys in reduction.deletes.items() if store.stored_bytes(table)}
@@ -110,7 +110,7 @@ class ReductionWriter:
 
     def note_findings(self, reduction: Reduction) -> None:
         """Note the refused namespaces, and the first ones whose derived columns are damaged."""
-        self._done.refused.update({each.namespace: each for each in reduction.refused})
+        self._done.note_refused(self._dialect.info.name, reduction.refused)
         for table, rows in reduction.damaged.items():
             if names := some_namespaces(rows):
                 self._done.damaged[table] = names

@@ -137,6 +137,21 @@ def test_a_check_is_described_and_names_the_tables_that_it_reads(check):
     assert set(check.tables) == set(tables()) & set(re.findall(r"\w+", re.sub(r"'[^']*'", "", check.select)))
 
 
+COLLECTED = {
+    "equivocations_agree_with_lines": "the first 65,536 members, as the table has them",
+    "journals_start_once": "profiles, of which there are two",
+    "node_journals_agree_with_lines": "the leaves of a journal, as the table has them",
+}
+"""Checks that put values of several rows into one, and which values."""
+
+
+def test_a_check_collects_no_values_of_which_a_sender_can_make_more_than_a_row_has():
+    collecting = {
+        check.name for check in written_checks() if re.search(r"\bcollect_(?:list|set)\(", check.select)
+    }
+    assert collecting == COLLECTED.keys()
+
+
 def test_tables_are_named_once_and_parts_of_the_query_are_not_named():
     text = "WITH held AS (SELECT 1 FROM quarantine) SELECT * FROM held JOIN run ON 1 = 1 JOIN quarantine"
     assert tables_read(text) == ("quarantine", "run")

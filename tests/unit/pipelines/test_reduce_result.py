@@ -8,19 +8,21 @@ import pytest
 from rich.console import Console
 
 from strandline.cli import show
-from strandline.dialect_api.reduction import Refusal
+from strandline.dialect_api.refusals import Refusal, Refused
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.pipelines import reduce, sync_journals
 from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
+from strandline.pipelines.reducer_options import refused_members
 from strandline.pipelines.report import EXIT_CODES, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult
 
 ERROR = ReportError("ROWS_LOST", "message", "next")
 DAMAGED = {"damaged": {"peer_status": ["node:x"]}}
-REFUSED = {"refused": {"log:a": Refusal("log:a", "log:a has 9 entries"), "log:b": Refusal("log:b", "log:b")}}
+LOGS = (Refusal("log:a", "log:a has 9 entries"), Refusal("log:b", "log:b"))
+REFUSED = {"refused": {"ipfslog": Refused(LOGS, 2, None)}}
 CASES = [
     ({}, "ok", None, "ok", None),
     ({}, "found", None, "found", None),
@@ -45,6 +47,12 @@ def test_the_worse_outcome_holds_and_the_error_of_other_work_is_told_first(
 def test_namespaces_over_a_limit_are_one_error():
     found = with_reduction(RunResult(), ReduceResult(**REFUSED))
     assert found.error.message == "log:a has 9 entries 1 more namespaces were not reduced."
+
+
+def test_refused_namespaces_that_no_run_names_are_counted():
+    done = ReduceResult(refused={"ipfslog": Refused(LOGS, 100_000, None), "aura": Refused(LOGS[:1], 1, None)})
+    message = with_reduction(RunResult(), done).error.message
+    assert message == "log:a has 9 entries 100,000 more namespaces were not reduced."
 
 
 class Store:
@@ -86,7 +94,8 @@ def ended(monkeypatch):
 @pytest.mark.parametrize("command", ["reduce", "sync"])
 @pytest.mark.parametrize("done", [{}, DAMAGED, REFUSED, REFUSED | DAMAGED], ids=" ".join)
 def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
-    members = {"refused": sorted(done.get("refused", ())), "damaged": done.get("damaged", {})}
+    refused = done.get("refused", {}).values()
+    members = {**refused_members(refused), "damaged": done.get("damaged", {})}
     result = ReduceResult(**done, members=members)
     expected = with_reduction(RunResult(), result)
     exit_code = EXIT_CODES[expected.outcome]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from strandline.dialect_api.reduction import Reduction
+from strandline.dialect_api.refusals import MOST_NAMED, Refused
 from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects import dialect
 from strandline.pipelines import reduce, reducer_options
@@ -22,7 +23,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(reduce, "advance_reduced_version", lambda *args: advanced.append(args[2:4]))
     new_records = []
 
-    def run(new, retry=(), refused=(), changed=False):
+    def run(new, retry=(), refused=None, changed=False):
         new_records.append(new)
         found = Reduction({}, None, refused=refused)
         aura = SimpleNamespace(
@@ -50,7 +51,8 @@ def test_without_a_refusal_and_a_new_record_nothing_is_reduced(asked):
 
 
 def test_records_of_refused_namespaces_alone_do_not_count_as_read(asked):
-    assert asked(3, refused=(snapshot_lost(LOST),)) == (["changes"], [])
+    refused = Refused((snapshot_lost(LOST),), 1, None)
+    assert asked(3, refused=refused) == (["changes"], [])
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,46 @@ def test_runs_are_read_only_where_a_namespace_can_have_been_refused(monkeypatch,
     store = SimpleNamespace(stored_bytes=lambda table: {"pruned_record": pruned}[table])
     found = reducer_options.resolve(store, (dialect(name),), {})
     assert found.retry_namespaces.get(name) == retried
+
+
+def resolved(monkeypatch, names):
+    """The options of a run after one that refused so many namespaces of aura, and a log."""
+    newest = {"refused aura": ("run", [*names, "log:a"])}
+    monkeypatch.setattr(reducer_options, "_newest", lambda *_: newest)
+    return reducer_options.resolve(SimpleNamespace(stored_bytes=lambda _: 1), (dialect("aura"),), {})
+
+
+@pytest.mark.parametrize(("count", "retries_all"), [(MOST_NAMED - 1, set()), (MOST_NAMED, {"aura"})])
+def test_after_a_row_that_may_not_name_all_refused_namespaces_everything_is_reduced(
+    monkeypatch, count, retries_all
+):
+    names = [f"authority:{number:05}" for number in range(count)]
+    found = resolved(monkeypatch, names)
+    assert found.retry_all == retries_all
+    assert found.retry_namespaces.get("aura", ()) == (() if retries_all else tuple(names))
+    store = SimpleNamespace(version=lambda _: 5, was_replaced=lambda *_: False)
+    monkeypatch.setattr(reduce, "was_recreated", lambda *_: False)
+    monkeypatch.setattr(reduce, "has_stale_states", lambda *_: False)
+    reduction = reduce._DialectReduction(
+        store, dialect("aura"), reduce.ReduceRequest(), found, None, None, ReduceResult()
+    )
+    assert bool(reduction._why_all(5, 5)) == bool(retries_all)
+
+
+def test_a_row_names_the_first_refused_namespaces_of_each_dialect_and_counts_all():
+    lost = Refused((snapshot_lost("log:b"), snapshot_lost("log:c")), 100_000, None)
+    others = Refused((snapshot_lost(LOST),), 1, None)
+    assert reducer_options.refused_members([lost, others]) == {
+        "refused": [LOST, "log:b", "log:c"], "refused_total": 100_001
+    }  # fmt: skip
+    assert reducer_options.refused_members([]) == {"refused": [], "refused_total": 0}
+
+
+def test_the_newest_reduction_of_a_dialect_tells_what_was_refused():
+    done = ReduceResult()
+    done.note_refused("aura", Refused((snapshot_lost(LOST),), 1, None))
+    more = Refused((snapshot_lost(LOST),), 7, None)
+    done.note_refused("aura", more)
+    assert done.refused == {"aura": more}
+    done.note_refused("aura", None)
+    assert done.refused == {}

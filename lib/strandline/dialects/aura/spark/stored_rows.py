@@ -12,12 +12,12 @@ from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import ReducedTables
 from strandline.dialect_api.reduction import Reduction
+from strandline.dialect_api.refusals import refused
 from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import AUTHORITIES, OPERATIONS
 from strandline.frames.known import KEY
-from strandline.frames.listed import is_listed
 
 _OF_MEMBERS = (AUTHORITIES, OPERATIONS)
 """The tables that contexts read of their members."""
@@ -34,21 +34,21 @@ def beside_remains(
     rows, deletes = dict(reduction.tables), reduction.deletes
     key = list(contract(EQUIVOCATIONS).key)
     kept = pruned.evidence(tables)
-    without = whole.where("state_hash IS NULL").agg(F.collect_set("namespace").alias("names"))
-    lost = sorted(jobs.row(without)["names"])
-    if lost:
-        is_lost = is_listed("namespace", lost)
+    without = whole.where("state_hash IS NULL").select("namespace")
+    lost = refused(without, jobs, lambda row: snapshot_lost(row["namespace"]))
+    if lost is not None:
         for table in _OF_MEMBERS:
-            stored = tables.read(table).where(is_lost).select(*rows[table].columns)
-            rows[table] = rows[table].unionByName(jobs.checkpoint(stored, f"stored rows of {table}"))
-        deletes = {table: keys.where(~is_lost) for table, keys in deletes.items()}
+            stored = tables.read(table).join(lost.namespaces, "namespace", "left_semi")
+            theirs = stored.select(*rows[table].columns)
+            rows[table] = rows[table].unionByName(jobs.checkpoint(theirs, f"stored rows of {table}"))
+        deletes = {table: lost.others(keys) for table, keys in deletes.items()}
     evidence = jobs.checkpoint(kept.select(*rows[EQUIVOCATIONS].columns), "evidence that stays")
     new = rows[EQUIVOCATIONS].join(evidence.select(*key), key, "left_anti")
     rows[EQUIVOCATIONS] = new.unionByName(evidence)
     torn = whole.where("is_torn AND state_hash IS NOT NULL").select("namespace")
     return replace(
         reduction, tables=rows, deletes=deletes, damaged={**reduction.damaged, SNAPSHOTS: torn},
-        refused=tuple(map(snapshot_lost, lost)),
+        refused=lost,
     )  # fmt: skip
 
 

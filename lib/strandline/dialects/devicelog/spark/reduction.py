@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialect_api.refusals import Refusal, Refused, refused
 from strandline.dialects.devicelog.info import FORK_POLICY
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT
 from strandline.dialects.devicelog.kernels.reduction import LOST, reduced_or_lost
@@ -89,18 +90,18 @@ def _whole(entries: DataFrame, jobs: Jobs, policy: ForkPolicy) -> DataFrame:
     return jobs.persist(map_batches(grouped, reduced_or_lost, REDUCED_SCHEMA, policy=policy), "views")
 
 
-def _refused(found: DataFrame, jobs: Jobs) -> tuple[Refusal, ...]:
+def _refused(found: DataFrame, jobs: Jobs) -> Refused | None:
     """Refuse groups that lack entries which others name: their reduced rows stay until these come again."""
-    lost = found.where(F.col("part") == LOST).agg(F.collect_set("namespace").alias("groups"))
-    return tuple(
-        Refusal(
-            name,
-            f"The group {name} lacks entries that others name: an older version of {ENTRIES} was restored, or "
-            "rows were deleted.",
-            "ENTRIES_LOST",
-            "Ingest the entries of this group again, or restore the newer version.",
-        )
-        for name in sorted(jobs.row(lost)["groups"])
+    return refused(found.where(F.col("part") == LOST).select("namespace"), jobs, _entries_lost)
+
+
+def _entries_lost(group: Row) -> Refusal:
+    return Refusal(
+        group["namespace"],
+        f"The group {group['namespace']} lacks entries that others name: an older version of {ENTRIES} was restored, "
+        "or rows were deleted.",
+        "ENTRIES_LOST",
+        "Ingest the entries of this group again, or restore the newer version.",
     )
 
 

@@ -22,7 +22,8 @@ def judged_alone(candidates: DataFrame, accepted: DataFrame, *, are_granted: boo
     Reads:  candidates: `kernels.JUDGED`, of entries that are valid by their own bytes; accepted: columns of
             `device_log_entry`. `are_granted`: there are key entries, so that grants must be looked up.
     Gives:  `kernels.LOCAL_SCHEMA`.
-    Rows:   one per distinct candidate.
+    Rows:   one per distinct candidate. What it names is one list: at most `MAX_DEPS` entries, prev and the last one of
+            a removed log, some 200 bytes each. An aggregate holds 128 such lists of a task, 26 MB, before it sorts.
     """
     every = candidates.dropDuplicates(list(KEY))
     here = every.select(*_PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(False))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import ReduceScope, Refusal
-from strandline.dialects.ipfslog.spark import dag, documents, logs, order
-from strandline.dialects.ipfslog.spark.links import over_limit, refusals
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialect_api.refusals import Refusal, Refused, refused, together
+from strandline.dialects.ipfslog.spark import dag, documents, links, logs, order
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
-from strandline.frames.listed import is_listed
 
 
 def from_all(
@@ -23,24 +20,29 @@ def from_all(
     """Reduce logs from all of their entries.
 
     Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
-    A log with more links than one task hashes, or with more entries than may be walked, is left out and refused.
+    A log with more heads and missing parents than one task hashes, or with more entries than may be walked, is left out
+    and refused.
     """
     nodes = retained.nodes(configured)
     edges = jobs.checkpoint(dag.edges(nodes), "links")
     counted = jobs.checkpoint(dag.counted(edges), "links of logs")
-    found = jobs.row(counted.agg(F.max("is_inverted").alias("is_inverted"), over_limit().alias("logs")))
+    found = jobs.row(
+        counted.agg(
+            F.max("is_inverted").alias("is_inverted"), F.max(links.may_be_too_many()).alias("has_too_many")
+        )
+    )
     inverted = counted.where("is_inverted").select("namespace")
     walked = jobs.checkpoint(retained.may_walk(inverted), "logs to walk")
     has_walks = bool(found["is_inverted"]) and (retained.pruned is None or jobs.has_rows(walked))
-    refused = refusals(found["logs"])
+    left_out = None
+    if found["has_too_many"]:
+        of_heads, of_missing = (edges.where(F.col("kind") == kind) for kind in (dag.HEAD, dag.MISSING))
+        left_out = links.refused_logs(of_heads, of_missing, jobs)
     if has_walks:
-        walks = walked.where(_is_none_of(refused))
-        refused += _refused(nodes, retained.hint(walks), jobs, scope)
-    if refused:
-        named = _is_none_of(refused)
-        nodes, edges, walked, configured = (
-            frame.where(named) for frame in (nodes, edges, walked, configured)
-        )
+        walks = walked if left_out is None else left_out.others(walked)
+        left_out = together((left_out, _too_long(nodes, retained.hint(walks), jobs, scope)))
+    if left_out is not None:
+        nodes, edges, walked, configured = map(left_out.others, (nodes, edges, walked, configured))
     view = jobs.persist(_view(nodes, edges, retained.hint(walked) if has_walks else None), "order")
     heads = jobs.checkpoint(dag.as_head(edges.where(F.col("kind") == dag.HEAD)), "heads")
     lacking = edges.where(F.col("kind") == dag.MISSING)
@@ -67,28 +69,22 @@ def from_all(
     missing = lacking.select("namespace", "parent")
     hashed = with_hashes(parts, heads, missing, order.block_digests(view), groups)
     deletes = stored_strays(rows, configured, tables, jobs, retained.hint)
-    return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
+    return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), left_out)
 
 
-def _is_none_of(refused: Sequence[Refusal]) -> Column:
-    return ~is_listed("namespace", [each.namespace for each in refused])
+def _too_long(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> Refused | None:
+    """Refuse the logs with more entries than may be walked."""
 
-
-def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
-    of_walked = nodes.join(walked, "namespace", "left_semi")
-    sizes = of_walked.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
-    too_long = sizes.where(F.col("entries") > scope.walk_entries)
-    found = jobs.row(
-        too_long.agg(F.sort_array(F.collect_list(F.struct("namespace", "entries"))).alias("logs"))
-    )
-    return tuple(
-        Refusal(
-            each["namespace"],
-            f"The log {each['namespace']} has {each['entries']:,} entries, and clocks of some contradict their links: "
+    def refusal(log: Row) -> Refusal:
+        return Refusal(
+            log["namespace"],
+            f"The log {log['namespace']} has {log['entries']:,} entries, and clocks of some contradict their links: "
             f"its order needs a walk, and limits.walk_entries allows {scope.walk_entries:,} entries.",
         )
-        for each in found["logs"]
-    )
+
+    of_walked = nodes.join(walked, "namespace", "left_semi")
+    sizes = of_walked.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
+    return refused(sizes.where(F.col("entries") > scope.walk_entries), jobs, refusal)
 
 
 def _view(nodes: DataFrame, edges: DataFrame, walked: DataFrame | None) -> DataFrame:

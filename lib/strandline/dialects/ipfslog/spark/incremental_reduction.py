@@ -17,7 +17,6 @@ from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, with_has
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 from strandline.frames.buckets import in_buckets
-from strandline.frames.listed import is_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +112,12 @@ def from_changes(
     first = jobs.row(
         borders.join(links.counted(heads, missing), "namespace", "left").agg(
             F.min("least.time").alias("time"), F.min(F.expr("IF(least IS NOT NULL, before, NULL)")).alias("before"),
-            links.over_limit().alias("refused"),
+            F.max(links.may_be_too_many()).alias("has_too_many"),
         )
     )  # fmt: skip
-    if refused := links.refusals(first["refused"]):
-        named = borders.where(is_listed("namespace", [each.namespace for each in refused])).select(
-            "namespace"
-        )
-        return replace(from_changes(inputs.without(named), tables, jobs, buckets), refused=refused)
+    if first["has_too_many"] and (refused := links.refused_logs(heads, missing, jobs)):
+        rest = from_changes(inputs.without(refused.namespaces), tables, jobs, buckets)
+        return replace(rest, refused=refused)
     stored_view = _stored(tables, VIEW, hint(borders), buckets)
     has_new = first["time"] is not None
     tail = nodes.where(F.col("clock_time") >= F.lit(first["time"])) if has_new else nodes.limit(0)

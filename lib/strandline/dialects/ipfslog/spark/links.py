@@ -1,23 +1,23 @@
-"""The limit of the links of a log: one row has its heads and its missing parents, and one task hashes them."""
+"""The limit of heads and missing parents of a log: one row has them, and one task hashes them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.reduction import Refusal
+from strandline.dialect_api.ports import Jobs
+from strandline.dialect_api.refusals import Refusal, Refused, refused
 
 MOST_LINKS: Final = 1_000_000
-"""Heads and links to missing parents of one log. A link takes some hundred bytes of a task, in Spark and in Python: an
-entry can name 50,000 parents that do not exist.
+"""Heads and missing parents of one log. Each takes some hundred bytes of a task, in Spark and in Python: an entry can
+name 50,000 parents that do not exist.
 """
 
 
 def counted(heads: DataFrame, missing: DataFrame) -> DataFrame:
-    """Count the links of logs.
+    """Count heads and links to missing parents of logs: no fewer than these parents, which take another shuffle.
 
     Reads:  heads: namespace, of each head; missing: namespace, of each link to a missing parent.
     Gives:  namespace, links.
@@ -27,23 +27,24 @@ def counted(heads: DataFrame, missing: DataFrame) -> DataFrame:
     return each.groupBy("namespace").agg(F.count(F.lit(1)).alias("links"))
 
 
-def over_limit() -> Column:
-    """Collect the logs with more links than one task hashes.
+def may_be_too_many() -> Column:
+    """Return whether a log may have more heads and missing parents than one task hashes.  Reads: `counted`."""
+    return F.col("links") > MOST_LINKS
 
-    Reads:  namespace, links (null: none).
+
+def refused_logs(heads: DataFrame, missing: DataFrame, jobs: Jobs) -> Refused | None:
+    """Refuse the logs with more heads and missing parents than one task hashes: of entries that name one, it is one.
+
+    Reads:  heads: namespace, of each head; missing: namespace, parent, of each link to a missing parent.
     """
-    too_many = F.when(F.col("links") > MOST_LINKS, F.struct("namespace", "links"))
-    return F.sort_array(F.collect_list(too_many))
+    parents = missing.select("namespace", "parent").distinct()
+    return refused(counted(heads, parents).where(F.col("links") > MOST_LINKS), jobs, _refusal)
 
 
-def refusals(found: Sequence[Row]) -> tuple[Refusal, ...]:
-    """Refuse the logs of `over_limit`."""
-    return tuple(
-        Refusal(
-            each["namespace"],
-            f"The log {each['namespace']} has {each['links']:,} heads and links to missing parents, and a reduction "
-            f"takes {MOST_LINKS:,}.",
-            next="Ingest the missing parents, or exclude the writer.",
-        )
-        for each in found
+def _refusal(log: Row) -> Refusal:
+    return Refusal(
+        log["namespace"],
+        f"The log {log['namespace']} has {log['links']:,} heads and missing parents, and a reduction takes "
+        f"{MOST_LINKS:,}.",
+        next="Ingest the missing parents, or exclude the writer.",
     )

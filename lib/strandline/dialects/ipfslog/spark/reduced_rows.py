@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import EQUIVOCATIONS
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialect_api.refusals import Refusal, Refused, refused, together
 from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.ipfslog.spark import forks, states
 from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
 from strandline.dialects.ipfslog.types import DIALECT
-from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
 
@@ -35,7 +35,7 @@ class ReducedRows:
     rows: Mapping[str, DataFrame]
     deletes: Mapping[str, DataFrame]
     states: DataFrame
-    refused: tuple[Refusal, ...] = ()
+    refused: Refused | None = None
     first_position: int | None = None
 
 
@@ -85,23 +85,22 @@ def without_lost(part: ReducedRows, bereft: DataFrame, jobs: Jobs) -> ReducedRow
         "namespace", F.lit(True).alias("is_bereft")
     )
     lost = heads.unionByName(others).groupBy("namespace").agg(F.max("is_bereft").alias("is_bereft"))
-    rows = jobs.row(lost.agg(F.collect_list(F.struct("namespace", "is_bereft")).alias("logs")))["logs"]
-    refused = tuple(
-        snapshot_lost(name) if is_bereft else _entries_lost(name) for name, is_bereft in sorted(rows)
-    )
-    if not refused:
+    found = refused(lost, jobs, _lost)
+    if found is None:
         return part
-    kept = ~is_listed("namespace", [each.namespace for each in refused])
     return replace(
         part,
-        rows={table: rows.where(kept) for table, rows in part.rows.items()},
-        deletes={table: rows.where(kept) for table, rows in part.deletes.items()},
-        states=part.states.where(kept),
-        refused=part.refused + refused,
+        rows={table: found.others(rows) for table, rows in part.rows.items()},
+        deletes={table: found.others(keys) for table, keys in part.deletes.items()},
+        states=found.others(part.states),
+        refused=together((part.refused, found)),
     )
 
 
-def _entries_lost(name: str) -> Refusal:
+def _lost(log: Row) -> Refusal:
+    name = log["namespace"]
+    if log["is_bereft"]:
+        return snapshot_lost(name)
     return Refusal(
         name,
         f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
@@ -134,10 +133,9 @@ def as_reduction(
     shaped = as_namespace_state(
         _union([part.states for part in parts]), dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id,
     )  # fmt: skip
-    refused = tuple(each for part in parts for each in part.refused)
     firsts = [part.first_position for part in parts if part.first_position is not None]
     bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}
-    return Reduction(rows, shaped, deletes, bounds, refused)
+    return Reduction(rows, shaped, deletes, bounds, together(part.refused for part in parts))
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

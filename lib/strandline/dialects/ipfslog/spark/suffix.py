@@ -11,16 +11,21 @@ from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.dialects.ipfslog.spark.logs import order_of
 
 DIGEST_BYTES = 32
+_CLOCK_BYTES = 32
+"""The first bytes of a clock id that a border has. An id may be as long as an entry, and borders are broadcast."""
 
 
 def first_new(new_entries: DataFrame) -> DataFrame:
-    """Find the least (time, clock id) of the new entries of each log.
+    """Find the least (time, start of the clock id) of the new entries of each log: none of them is before it.
 
     Reads:  namespace, clock_time, clock_id, cid.
     Gives:  namespace, least (STRUCT<time, clock>).
     Rows:   one per log.
     """
-    return new_entries.groupBy("namespace").agg(F.min(_clock()).alias("least"))
+    time, clock, _ = order_of()
+    start = F.substring(clock, 1, _CLOCK_BYTES)
+    least = F.min(F.struct(time.alias("time"), start.alias("clock")))
+    return new_entries.groupBy("namespace").agg(least.alias("least"))
 
 
 def _clock() -> Column:

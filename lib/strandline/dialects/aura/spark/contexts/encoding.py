@@ -16,7 +16,9 @@ _SMALL_CBOR: Final = 24
 
 # Texts of SQL: each function of a Column costs the driver several calls of the JVM.
 _ORDERED: Final = "unhex(array_join(sort_array(collect_list(hex(row_hash))), ''))"
+"""The hashes of one group in one value: Spark keeps such lists of up to 128 groups of a task in memory, then sorts."""
 _FOUND: Final = "map_from_entries(collect_list(struct(first, digest)))"
+"""At most 256 digests."""
 _PLACED: Final = (
     "unhex(array_join(transform(sequence(0, 255), "
     f"at -> coalesce(element_at(found, lpad(hex(at), 2, '0')), '{_EMPTY_BUCKET}')), ''))"
@@ -110,7 +112,8 @@ def state_hashes(contexts: DataFrame, hashes: DataFrame) -> DataFrame:
 
     Reads:  contexts: namespace; hashes: namespace, row_hash (each once in its namespace).
     Gives:  the columns of `contexts`, state_hash.
-    Rows:   one per context. A task sorts the hashes of one namespace with one first byte.
+    Rows:   one per context. A group has the hashes of one namespace with one first byte, some hundred bytes each: one
+            in 256 of its rows, or all if a sender chose rows by their hashes. A task holds up to 128 groups at a time.
     """
     buckets = hashes.groupBy("namespace", F.substring(F.hex("row_hash"), 1, 2).alias("first")).agg(
         F.count(F.lit(1)).alias("size"),

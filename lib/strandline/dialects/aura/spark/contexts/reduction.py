@@ -15,6 +15,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialect_api.refusals import together
 from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
@@ -208,5 +209,5 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
             for table in (FACTS, SNAPSHOTS)
             if any(table in part.damaged for part in parts)
         },
-        refused=tuple(each for part in parts for each in part.refused),
+        refused=together(part.refused for part in parts),
     )  # fmt: skip

@@ -34,6 +34,14 @@ def name_bytes() -> Column:
     return F.sum(F.octet_length("namespace") + F.lit(_ROW_BYTES))
 
 
+def entry_bytes() -> Column:
+    """Sum the bytes of rows with a namespace, one for each entry of logs.
+
+    Reads:  namespace, record_count.
+    """
+    return F.sum(F.col("record_count") * (F.octet_length("namespace") + F.lit(_ROW_BYTES)))
+
+
 def list_bytes() -> Column:
     """Sum the bytes of logs with their write lists: a row per log and text, as `logs.listed` joins them.
 
@@ -45,9 +53,14 @@ def list_bytes() -> Column:
     )
 
 
-def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
-    """Return `frame`, a checkpoint, with the broadcast hint if it has few bytes: changes have no bound.
+def broadcast_if_small(frame: DataFrame, name: str, jobs: Jobs, most: int | None = None) -> DataFrame:
+    """Return `frame` with the broadcast hint if it has few bytes: changes have no bound.
+
+    It is a checkpoint, whose rows are counted, unless it is known to have at most so many bytes (`most`).
 
     Reads:  namespace, ..
     """
-    return hint_of(jobs.row(frame.agg(name_bytes().alias("bytes")))["bytes"])(frame)
+    if most is not None and most <= BROADCAST_BYTES:
+        return hint_of(most)(frame)
+    kept = jobs.checkpoint(frame, name)
+    return hint_of(jobs.row(kept.agg(name_bytes().alias("bytes")))["bytes"])(kept)

@@ -90,7 +90,7 @@ def read_input(
         named_links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(filled.select("namespace", "record_id")).distinct()
     )  # fmt: skip
-    named = broadcast_if_small(jobs.checkpoint(wanted, "affected ids"), jobs)
+    named = broadcast_if_small(wanted, "affected ids", jobs)
     found = jobs.checkpoint(nodes.join(named, ["namespace", "record_id"], "left_semi"), "affected entries")
     late_children = found.join(
         filled.select("namespace", "record_id", "parent"), ["namespace", "record_id"]

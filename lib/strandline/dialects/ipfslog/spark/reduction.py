@@ -14,7 +14,7 @@ from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.spark import forks, logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, hint_of, list_bytes
+from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, entry_bytes, hint_of, list_bytes
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
 from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import (
@@ -79,7 +79,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
             F.count_if(~F.col("whole")).alias("others"), F.sum("record_count").alias("entries"),
-            list_bytes().alias("bytes"), logs.present().alias("of_all"),
+            list_bytes().alias("bytes"), entry_bytes().alias("entry_bytes"), logs.present().alias("of_all"),
             logs.present(F.col("whole")).alias("of_whole"), logs.present(~F.col("whole")).alias("of_others"),
         )
     )  # fmt: skip
@@ -93,11 +93,11 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
         parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
-    new_clocks = jobs.checkpoint(
-        changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
-    )
+    new_clocks = changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct()
+    # At most one for each entry of these logs.
+    new_clocks = broadcast_if_small(new_clocks, "clocks of changes", jobs, found["entry_bytes"])
     candidates = within.fork_candidates(tables)
-    at_clocks = candidates.join(broadcast_if_small(new_clocks, jobs), list(forks.CLOCK), "left_semi")
+    at_clocks = candidates.join(new_clocks, list(forks.CLOCK), "left_semi")
     found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
     return as_reduction(parts, found_forks, scope)
 

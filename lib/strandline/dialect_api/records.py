@@ -64,9 +64,7 @@ class RecordDialect(RecordStages):
             resolved=resolved,
             faults=totals["faults"],
             damaged=findings.first_damages(delivered, batch.sources) if totals["rejected"] else None,
-            per_file=delivered.where("status <> 'foreign'")
-            .groupBy("file_no")
-            .agg(F.count(F.lit(1)).alias("records")),
+            per_file=partial(_per_file, delivered),
             claims=partial(self._stated_claims, batch, tables),
         )
 
@@ -103,6 +101,11 @@ class RecordDialect(RecordStages):
             "file_no", "namespace", "record_id", F.lower(F.hex("record_id")).alias("name"),
             F.transform("follows", lambda each: F.lower(F.hex(each))).alias("follows"),
         )  # fmt: skip
+
+
+def _per_file(delivered: DataFrame) -> DataFrame:
+    counted = delivered.where("status <> 'foreign'").groupBy("file_no")
+    return counted.agg(F.count(F.lit(1)).alias("records"))
 
 
 def _resolved(recalled: DataFrame, verdicts_on_them: DataFrame) -> DataFrame:

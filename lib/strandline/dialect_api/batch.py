@@ -10,9 +10,10 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
-from strandline.contracts.shared_tables import QUARANTINE
+from strandline.contracts.shared_tables import PRUNED, QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.frames.buckets import in_buckets
@@ -40,7 +41,7 @@ def read_batch(
             DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
         )
     waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, _judge_id_of_row(stages))
-    waits = jobs.has_rows(waiting)
+    waits = WAITING in statuses(stages.info.name, tables) and jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
     is_known = earlier is not None and not has_new_blocks
     if waits or not is_known:
@@ -170,19 +171,20 @@ def _known(
     if read["buckets"]:
         of_all = F.lit(None).cast("binary").alias("signature")
         tables_here = (
-            (tables.read(stages.info.record_table), _signature(stages)),
-            (stages.pruned(tables), of_all),
+            (stages.info.record_table, tables.read, _signature(stages)),
+            (PRUNED, lambda _: stages.pruned(tables), of_all),
         )
         here = [
-            table.where(in_buckets(read["buckets"])).select(*known.KEY, signature)
-            for table, signature in tables_here
+            rows(table).where(in_buckets(read["buckets"])).select(*known.KEY, signature)
+            for table, rows, signature in tables_here
+            if tables.has_files(table)
         ]
     records = [each for each in here if jobs.has_rows(each)]
     rows = known.rows_with_verdict(
         tables.read(QUARANTINE), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
     )  # fmt: skip
-    has_verdicts = jobs.has_rows(rows)
+    has_verdicts = bool(statuses(stages.info.name, tables)) and jobs.has_rows(rows)
     found: list[DataFrame] = []
     if records:
         stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))

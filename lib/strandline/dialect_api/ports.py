@@ -92,6 +92,9 @@ class Tables(LakeSnapshot, Protocol):
     def stored_bytes(self, table: str) -> int:
         """The bytes of a table's live data files: 0 if it has no row."""
 
+    def has_files(self, table: str) -> bool:
+        """False if a table is known to have no row; True also where only a query tells."""
+
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
         """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running.
 

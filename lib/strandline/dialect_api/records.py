@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.batch import read_batch
 from strandline.dialect_api.ports import InputScan, Jobs, PlainFile, SplitFormat, Tables
@@ -75,9 +76,10 @@ class RecordDialect(RecordStages):
         buckets = tuple(sorted(found["buckets"]))
         accepted = batch.concluded.where(verdicts.is_accepted_record())
         records = self.as_records(accepted, tables.buckets)
-        pruned = self.pruned(tables).where(in_buckets(buckets))
-        if jobs.has_rows(pruned):
-            records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
+        if tables.has_files(PRUNED):
+            pruned = self.pruned(tables).where(in_buckets(buckets))
+            if jobs.has_rows(pruned):
+                records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
         layout = contract(self.info.record_table).layout_column
         bounds = {} if layout is None else {layout: (found["low"], found["high"])}
         yield TableInsert(self.info.record_table, records, buckets, bounds)

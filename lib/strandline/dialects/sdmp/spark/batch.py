@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.spark import (
@@ -244,7 +245,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     Rows of local nodes stay deferred unless the node is restored: they would fail check 9.
     """
     rows = deferred(tables.read(QUARANTINE), DIALECT).where(F.col("namespace").isNotNull())
-    if not jobs.has_rows(rows):
+    if not (WAITING in statuses(DIALECT, tables) and jobs.has_rows(rows)):
         return None
     names = local_nodes(request.options).not_restored
     if names:

@@ -122,9 +122,17 @@ def kept_by_others(
         for each in every
         if each.info.name not in pruning and (not dialects or each.info.name in dialects)
     ]
-    states = store.read(STATES).where(F.col("dialect").isin(*names))
-    rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
-    return {row["dialect"]: {"KIND_KEPT": row["records"]} for row in rows}
+    if not names:
+        return {}
+    few = store.few_rows(STATES)
+    if few is not None:
+        totals = few.group_by("dialect").aggregate([("record_count", "sum")]).to_pylist()
+        kept = {row["dialect"]: row["record_count_sum"] for row in totals if row["dialect"] in names}
+    else:
+        states = store.read(STATES).where(F.col("dialect").isin(*names))
+        rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
+        kept = {row["dialect"]: row["records"] for row in rows}
+    return {name: {"KIND_KEPT": records} for name, records in kept.items()}
 
 
 def shown(runs: DataFrame) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.pruning import PruneScope, form_of
@@ -109,14 +109,15 @@ def _reason(scope: PruneScope) -> Column:
 class Proved:
     """A proved round: the rows to append to `pruned_record`, one row of `gc_run` per namespace with something to tell.
 
-    The rows are of so many `namespaces`, and are not computed yet: the append does that, once. `lost` are places where
-    the two reductions differ, at most SHOWN_DIFFERENCES.
+    The rows are not computed yet: the append does that, once. `totals` of `runs` has the numbers of namespaces that are
+    `proved` and `refused`, `pruned`, `bytes` and `buckets`. `lost` are places where the two reductions differ, at most
+    SHOWN_DIFFERENCES.
     """
 
     round: Round
     rows: DataFrame
     runs: DataFrame
-    namespaces: int
+    totals: Row
     lost: tuple[str, ...]
 
 
@@ -146,14 +147,20 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
     is_proved = F.col("outcome") == "PROVED"
     # All of it is computed now: of rows that are known to be few, the join below shuffles nothing.
-    namespaces = jobs.row(runs.agg(F.count_if(is_proved).alias("proved")))["proved"]
+    counted = jobs.row(
+        runs.agg(
+            F.count_if(is_proved).alias("proved"), F.count_if(F.col("outcome") == "REFUSED").alias("refused"),
+            F.coalesce(F.sum("pruned"), F.lit(0)).alias("pruned"), F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+            F.collect_set("bucket").alias("buckets"),
+        )
+    )  # fmt: skip
     ids = runs.where(is_proved).select("namespace", "snapshot_id")
     form = form_of(planned.dialect.info)
     rows = bones.join(ids, "namespace").select(
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, rows, runs, namespaces, lost)
+    return Proved(found, rows, runs, counted, lost)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -90,9 +90,15 @@ def finish(
     return count, written
 
 
-def write_runs(store: TableStore, runs: DataFrame, where: str = "") -> dict[str, Written]:
-    """Write rows of `gc_run`; a row of the same run and namespace is replaced, if `where` holds for it (t)."""
-    buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
+def write_runs(
+    store: TableStore, runs: DataFrame, where: str = "", buckets: Collection[int] | None = None
+) -> dict[str, Written]:
+    """Write rows of `gc_run`; a row of the same run and namespace is replaced, if `where` holds for it (t).
+
+    `buckets` are those of the rows, if they are known.
+    """
+    if buckets is None:
+        buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
     return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)), where=where)} if buckets else {}
 
 

@@ -28,7 +28,8 @@ class Round:
 
     - `verdicts`: those of `Planned`, with `reason`, `is_usable` (the newest snapshot is applied), `is_refused`;
     - `chosen`: the members that go: rows of `PrunePlan.members`; `is_all`: that is all that may go;
-    - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`.
+    - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`;
+    - `namespaces`: the number of rows of `verdicts`.
     """
 
     planned: Planned
@@ -37,6 +38,7 @@ class Round:
     is_all: bool
     carries: DataFrame
     taken: DataFrame
+    namespaces: int
 
 
 def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
@@ -47,15 +49,22 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     judged = planned.verdicts.withColumn("reason", _reason(planned.scope))
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
-    using = judged.where("is_usable").select("namespace")
+    is_damaged = F.col("reason") == DAMAGED
+    counted = jobs.row(
+        judged.agg(
+            F.count(F.lit(1)).alias("namespaces"), F.count_if("is_usable").alias("usable"),
+            F.count_if(is_damaged).alias("damaged"),
+        )
+    )  # fmt: skip
     chosen = prunable = planned.prunable
     # Mostly no snapshot waits to be applied: joins by record would shuffle all that may go.
-    if jobs.has_rows(using):
+    if counted["usable"]:
+        using = judged.where("is_usable").select("namespace")
         only = planned.to_prune.join(using, "namespace", "left_semi")
         free = prunable.join(using, "namespace", "left_anti")
         chosen = free.unionByName(prunable.join(only, list(KEY), "left_semi"))
-    damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
-    if jobs.has_rows(damaged):
+    if counted["damaged"]:
+        damaged = judged.where(is_damaged).select("namespace")
         chosen = chosen.join(damaged, "namespace", "left_anti")
     if chosen is not prunable:
         chosen = jobs.checkpoint(chosen, "what goes")
@@ -68,7 +77,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
             "reason": F.when(is_wrong, F.lit(DAMAGED)).otherwise(F.col("reason")),
             "is_usable": F.col("is_usable") & ~is_wrong,
         }
-    ).withColumn("is_refused", F.coalesce(F.col("reason") == DAMAGED, F.lit(False)))
+    ).withColumn("is_refused", F.coalesce(is_damaged, F.lit(False)))
     judged = jobs.checkpoint(judged.drop("carry"), "verdicts on snapshots")
     sizes = jobs.checkpoint(
         chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records")), "sizes of what goes"
@@ -82,7 +91,8 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries, jobs)
     goes = jobs.row(left.agg(F.coalesce(F.sum("records"), F.lit(0)).alias("records")))["records"]
     may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
-    return Round(planned, judged, chosen, goes == may_go, carries, jobs.checkpoint(taken, "new snapshots"))
+    taken = jobs.checkpoint(taken, "new snapshots")
+    return Round(planned, judged, chosen, goes == may_go, carries, taken, counted["namespaces"])
 
 
 def _reason(scope: PruneScope) -> Column:

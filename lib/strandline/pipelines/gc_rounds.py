@@ -217,4 +217,4 @@ def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, d
         rows = jobs.row(counts.agg(F.collect_list(F.struct("hold", "count")).alias("holds")))["holds"]
         done.holds[planned.dialect.info.name] = {row["hold"]: row["count"] for row in sorted(rows)}
         done.differences += each.lost
-        done.namespaces += jobs.row(planned.verdicts.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        done.namespaces += each.round.namespaces

@@ -50,20 +50,17 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
     is_damaged = F.col("reason") == DAMAGED
-    counted = jobs.row(
-        judged.agg(
-            F.count(F.lit(1)).alias("namespaces"), F.count_if("is_usable").alias("usable"),
-            F.count_if(is_damaged).alias("damaged"),
-        )
-    )  # fmt: skip
+    namespaces, usable_count, damaged_count = jobs.row(
+        judged.agg(F.count(F.lit(1)), F.count_if("is_usable"), F.count_if(is_damaged))
+    )
     chosen = prunable = planned.prunable
     # Mostly no snapshot waits to be applied: joins by record would shuffle all that may go.
-    if counted["usable"]:
+    if usable_count:
         using = judged.where("is_usable").select("namespace")
         only = planned.to_prune.join(using, "namespace", "left_semi")
         free = prunable.join(using, "namespace", "left_anti")
         chosen = free.unionByName(prunable.join(only, list(KEY), "left_semi"))
-    if counted["damaged"]:
+    if damaged_count:
         damaged = judged.where(is_damaged).select("namespace")
         chosen = chosen.join(damaged, "namespace", "left_anti")
     if chosen is not prunable:
@@ -84,15 +81,19 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     )
     kept = sizes.where(F.col("records") < min_prunable).select("namespace")
     out = judged.where("is_refused").select("namespace").unionByName(kept)
-    left = sizes.join(out, "namespace", "left_anti")
-    if jobs.has_rows(sizes.join(out, "namespace", "left_semi")):
+    marked = sizes.join(out.distinct().withColumn("is_out", F.lit(True)), "namespace", "left")
+    going = F.when(F.col("is_out").isNull(), F.col("records"))
+    found = jobs.row(marked.agg(F.sum("records").alias("chosen"), F.sum(going).alias("goes")))
+    may_go, goes = found["chosen"] or 0, found["goes"] or 0
+    is_narrowed = goes < may_go
+    if chosen is not prunable:
+        may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
+    if is_narrowed:
         chosen = jobs.checkpoint(chosen.join(out, "namespace", "left_anti"), "what goes")
-    some = judged.join(left.select("namespace"), "namespace", "left_semi")
+    some = judged.join(marked.where("is_out IS NULL").select("namespace"), "namespace", "left_semi")
     taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries, jobs)
-    goes = jobs.row(left.agg(F.coalesce(F.sum("records"), F.lit(0)).alias("records")))["records"]
-    may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
     taken = jobs.checkpoint(taken, "new snapshots")
-    return Round(planned, judged, chosen, goes == may_go, carries, taken, counted["namespaces"])
+    return Round(planned, judged, chosen, goes == may_go, carries, taken, namespaces)
 
 
 def _reason(scope: PruneScope) -> Column:

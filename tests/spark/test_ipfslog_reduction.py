@@ -27,9 +27,11 @@ from strandline.dialects.ipfslog.spark import few_entries, hints, order, reducti
 from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
+from strandline.frames.one_task import ONE_TASK
 from strandline.pipelines import reduce, reducer_options, sql
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names
 from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
@@ -414,6 +416,14 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
     assert lake_tables(lake) == reference.tables()
     with pytest.raises(UsageError, match=r"logs\.json names an unknown store in logs\[0\]\.store"):
         lake.reduce(files=file_of({LOG: told("unheard of")}))
+
+
+def test_no_log_is_broadcast_where_each_stage_has_one_task(spark):
+    names, hint = spark.createDataFrame([("log:a",)], "namespace STRING"), hints.hint_of(1)
+    assert hint(names) is not names
+    with session_settings(spark, ONE_TASK):
+        assert hint(names) is names
+    assert hint(names) is not names
 
 
 def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):

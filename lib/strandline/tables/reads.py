@@ -17,6 +17,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.contracts.shared_tables import PRUNED, QUARANTINE, SNAPSHOTS, STATES
 from strandline.frames.buckets import in_buckets
+from strandline.frames.one_task import ONE_TASK
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.history import history
 from strandline.tables.location import Location
@@ -28,7 +29,6 @@ from strandline.tables.small_tables import Small, SmallTables, has_row_within
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.work_settings import (
     NAMES_PUSHED,
-    ONE_TASK,
     ONE_TASK_BYTES,
     SMALL_WORK,
     SMALL_WORK_BYTES,

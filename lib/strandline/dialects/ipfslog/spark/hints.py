@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
+from strandline.frames.one_task import broadcast
 
 BROADCAST_BYTES: Final = 16 * 1024 * 1024
 """The bytes of rows that one broadcast may have. The driver holds them some times over, for each of a dozen joins."""
@@ -26,7 +27,7 @@ def unhinted(frame: DataFrame) -> DataFrame:
 
 def hint_of(size: int | None) -> Hint:
     """Return the hint for frames of so many bytes; None is the sum of no rows."""
-    return F.broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
+    return broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
 
 
 def name_bytes() -> Column:

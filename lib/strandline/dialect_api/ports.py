@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,6 +54,9 @@ class InputScan(Protocol):
 
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""
+
+    def source_of(self) -> Mapping[int, str] | None:
+        """The source of each file by file_no, where the driver has them; None: only `sources` tells."""
 
 
 class LakeSnapshot(Protocol):

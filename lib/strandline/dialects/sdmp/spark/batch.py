@@ -106,11 +106,13 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
 
 def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables, jobs: Jobs) -> Batch:
     sources = batch_sources(scan.sources(), None)
-    files = sorted({head.segment.file_no for head in few.heads})
-    named = sources.where(is_listed("file_no", files)).select(
-        "file_no", record_source(F.col("source")).alias("source")
-    )
-    source_of = {row["file_no"]: row["source"] for row in jobs.few(named, FEW_SEGMENTS) or ()}
+    source_of = scan.source_of()
+    if source_of is None:
+        files = sorted({head.segment.file_no for head in few.heads})
+        named = sources.where(is_listed("file_no", files)).select(
+            "file_no", record_source(F.col("source")).alias("source")
+        )
+        source_of = {row["file_no"]: row["source"] for row in jobs.few(named, FEW_SEGMENTS) or ()}
     rows = [head.row(source_of[head.segment.file_no], tables.buckets) for head in few.heads]
     spans = [{name: row[name] for name in _SPAN_SCHEMA.names} for row in few.spans]
     return Batch(

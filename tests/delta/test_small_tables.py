@@ -8,11 +8,12 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import tables
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.frames.one_task import ONE_TASK
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.maintain import RETENTION_CHECK
 from strandline.tables.small_tables import SmallTables
-from strandline.tables.work_settings import ONE_TASK, ONE_TASK_BYTES, SMALL_WORK, SMALL_WORK_BYTES
+from strandline.tables.work_settings import ONE_TASK_BYTES, SMALL_WORK, SMALL_WORK_BYTES
 from support.lakes import Lake, write_files
 
 LINES = "node_journal_line"

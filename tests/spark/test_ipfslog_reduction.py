@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from strandline.core.errors import UsageError
 from strandline.dialects import dialect
@@ -26,9 +27,11 @@ from strandline.dialects.ipfslog.spark import few_entries, hints, order, reducti
 from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
-from strandline.pipelines import reduce, sql
+from strandline.frames.one_task import ONE_TASK
+from strandline.pipelines import reduce, reducer_options, sql
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names
 from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
@@ -361,6 +364,16 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     store.leave_behind("equivocation")
     assert [lake.reduce().counts["reduced"] for _ in range(2)] == [1, 0]
     assert lake_tables(lake) == reference.tables()
+    # Spark, which reads a `run` that is not small, finds the same options and refusals.
+    wanted = {
+        "log-config": (reducer_options.MEMBER, "log-config", None),
+        "refused": (reducer_options.REFUSED, None, "ipfs_log_entry"),
+    }
+    store = lake.store()
+    by_spark = reducer_options._newest_of_many(store, wanted)
+    assert by_spark.keys() == wanted.keys()
+    rows = DeltaTable(str(lake.path / "run")).to_pyarrow_table()
+    assert reducer_options._newest_of_few(rows, wanted) == by_spark
     # The versions of a clone begin anew: what is told there holds, not what was told before it was made.
     cloned = Lake(lake.spark, lake.settings, tmp_path / "cloned", dialect="ipfslog")
     shutil.copytree(
@@ -422,6 +435,14 @@ def test_a_border_has_few_bytes_of_a_clock_id_and_no_entry_from_the_first_new_on
         assert new[2].encode("utf-16-be")[:32] == border["least"]["clock"]
         behind = {row["cid"] for row in suffix.from_borders(entries, found, hints.unhinted).collect()}
         assert {row[3] for row in rows if k(row) >= k(new)} <= behind
+
+
+def test_no_log_is_broadcast_where_each_stage_has_one_task(spark):
+    names, hint = spark.createDataFrame([("log:a",)], "namespace STRING"), hints.hint_of(1)
+    assert hint(names) is not names
+    with session_settings(spark, ONE_TASK):
+        assert hint(names) is names
+    assert hint(names) is not names
 
 
 def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):

@@ -6,9 +6,10 @@ from pyspark.sql.types import BooleanType, StructType
 
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract, tables
+from strandline.frames.one_task import ONE_TASK
 from strandline.tables.commits import session_settings
 from strandline.tables.views import lake_views
-from strandline.tables.work_settings import ONE_TASK, SMALL_WORK
+from strandline.tables.work_settings import SMALL_WORK
 from support import view_rows
 from support.typed_pages import DASHBOARDS
 from support.view_kinds import kinds, shown

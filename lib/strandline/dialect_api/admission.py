@@ -39,7 +39,7 @@ class Admission:
     further columns, which become members of the report. `per_file` has file_no and records (the part of `read` from
     each file; a file without records has no row). `claims` has every record with an id, accepted or not: file_no,
     namespace, record_id, name (by which others refer to it) and follows (ARRAY<STRING>, the names of the records that
-    it follows); only manifests ask for it, and its plan takes a tenth of a second. Both are lazy.
+    it follows). Only manifests ask for both, and the plan of the latter takes a tenth of a second.
     """
 
     inserts: tuple[TableInsert, ...]
@@ -49,7 +49,7 @@ class Admission:
     resolved: DataFrame | None = None
     faults: int = 0
     damaged: DataFrame | None = None
-    per_file: DataFrame | None = None
+    per_file: Callable[[], DataFrame] | None = None
     claims: Callable[[], DataFrame] | None = None
 
 

@@ -12,6 +12,7 @@ from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.known_verdicts import judge_id_of_row, judge_ids, known_verdicts
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.kernels.judging import Judging
@@ -130,7 +131,7 @@ def _recalled(
 
     If `is_known`, all delivered blocks have a verdict: then only waiting rows need what `gather` looks up.
     """
-    waits = jobs.has_rows(waiting)
+    waits = WAITING in statuses(stages.info.name, tables) and jobs.has_rows(waiting)
     if is_known and not waits:
         return Gathered(judged, tables, jobs), None
     gathered = stages.gather(judged, waiting if waits else None, tables, jobs)

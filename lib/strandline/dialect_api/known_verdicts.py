@@ -8,9 +8,10 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
-from strandline.contracts.shared_tables import QUARANTINE
+from strandline.contracts.shared_tables import PRUNED, QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.quarantined import statuses
 from strandline.dialect_api.stages import RecordStages
 from strandline.frames import blocks, known
 from strandline.frames.buckets import in_buckets
@@ -29,19 +30,20 @@ def known_verdicts(
     if read["buckets"]:
         of_all = F.lit(None).cast("binary").alias("signature")
         tables_here = (
-            (tables.read(stages.info.record_table), _signature(stages)),
-            (stages.pruned(tables), of_all),
+            (stages.info.record_table, tables.read, _signature(stages)),
+            (PRUNED, lambda _: stages.pruned(tables), of_all),
         )
         here = [
-            table.where(in_buckets(read["buckets"])).select(*known.KEY, signature)
-            for table, signature in tables_here
+            rows(table).where(in_buckets(read["buckets"])).select(*known.KEY, signature)
+            for table, rows, signature in tables_here
+            if tables.has_files(table)
         ]
     records = [each for each in here if jobs.has_rows(each)]
     rows = known.rows_with_verdict(
         tables.read(QUARANTINE), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
     )  # fmt: skip
-    has_verdicts = jobs.has_rows(rows)
+    has_verdicts = bool(statuses(stages.info.name, tables)) and jobs.has_rows(rows)
     found: list[DataFrame] = []
     if records:
         stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))

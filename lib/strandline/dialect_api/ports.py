@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,6 +55,9 @@ class InputScan(Protocol):
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""
 
+    def source_of(self) -> Mapping[int, str] | None:
+        """The source of each file by file_no, where the driver has them; None: only `sources` tells."""
+
 
 class LakeSnapshot(Protocol):
     """A snapshot of a lake: all frames of a table have the same version."""
@@ -91,6 +94,9 @@ class Tables(LakeSnapshot, Protocol):
 
     def stored_bytes(self, table: str) -> int:
         """The bytes of a table's live data files: 0 if it has no row."""
+
+    def has_files(self, table: str) -> bool:
+        """False if a table is known to have no row; True also where only a query tells."""
 
     def begin_repair(self, tables: tuple[str, ...]) -> bool:
         """Begin to repair the tables if a run that last wrote one has no row in `run`: it was killed or is running.

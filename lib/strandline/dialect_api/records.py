@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.batch import read_batch
 from strandline.dialect_api.ports import InputScan, Jobs, PlainFile, SplitFormat, Tables
@@ -64,9 +65,7 @@ class RecordDialect(RecordStages):
             resolved=resolved,
             faults=totals["faults"],
             damaged=findings.first_damages(delivered, batch.sources) if totals["rejected"] else None,
-            per_file=delivered.where("status <> 'foreign'")
-            .groupBy("file_no")
-            .agg(F.count(F.lit(1)).alias("records")),
+            per_file=partial(_per_file, delivered),
             claims=partial(self._stated_claims, batch, tables),
         )
 
@@ -77,9 +76,10 @@ class RecordDialect(RecordStages):
         buckets = tuple(sorted(found["buckets"]))
         accepted = batch.concluded.where(verdicts.is_accepted_record())
         records = self.as_records(accepted, tables.buckets)
-        pruned = self.pruned(tables).where(in_buckets(buckets))
-        if jobs.has_rows(pruned):
-            records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
+        if tables.has_files(PRUNED):
+            pruned = self.pruned(tables).where(in_buckets(buckets))
+            if jobs.has_rows(pruned):
+                records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
         layout = contract(self.info.record_table).layout_column
         bounds = {} if layout is None else {layout: (found["low"], found["high"])}
         yield TableInsert(self.info.record_table, records, buckets, bounds)
@@ -103,6 +103,11 @@ class RecordDialect(RecordStages):
             "file_no", "namespace", "record_id", F.lower(F.hex("record_id")).alias("name"),
             F.transform("follows", lambda each: F.lower(F.hex(each))).alias("follows"),
         )  # fmt: skip
+
+
+def _per_file(delivered: DataFrame) -> DataFrame:
+    counted = delivered.where("status <> 'foreign'").groupBy("file_no")
+    return counted.agg(F.count(F.lit(1)).alias("records"))
 
 
 def _resolved(recalled: DataFrame, verdicts_on_them: DataFrame) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.pruning import PruneScope, form_of
@@ -28,7 +28,8 @@ class Round:
 
     - `verdicts`: those of `Planned`, with `reason`, `is_usable` (the newest snapshot is applied), `is_refused`;
     - `chosen`: the members that go: rows of `PrunePlan.members`; `is_all`: that is all that may go;
-    - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`.
+    - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`;
+    - `namespaces`: the number of rows of `verdicts`.
     """
 
     planned: Planned
@@ -37,6 +38,7 @@ class Round:
     is_all: bool
     carries: DataFrame
     taken: DataFrame
+    namespaces: int
 
 
 def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
@@ -47,15 +49,19 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     judged = planned.verdicts.withColumn("reason", _reason(planned.scope))
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
-    using = judged.where("is_usable").select("namespace")
+    is_damaged = F.col("reason") == DAMAGED
+    namespaces, usable_count, damaged_count = jobs.row(
+        judged.agg(F.count(F.lit(1)), F.count_if("is_usable"), F.count_if(is_damaged))
+    )
     chosen = prunable = planned.prunable
     # Mostly no snapshot waits to be applied: joins by record would shuffle all that may go.
-    if jobs.has_rows(using):
+    if usable_count:
+        using = judged.where("is_usable").select("namespace")
         only = planned.to_prune.join(using, "namespace", "left_semi")
         free = prunable.join(using, "namespace", "left_anti")
         chosen = free.unionByName(prunable.join(only, list(KEY), "left_semi"))
-    damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
-    if jobs.has_rows(damaged):
+    if damaged_count:
+        damaged = judged.where(is_damaged).select("namespace")
         chosen = chosen.join(damaged, "namespace", "left_anti")
     if chosen is not prunable:
         chosen = jobs.checkpoint(chosen, "what goes")
@@ -68,21 +74,26 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
             "reason": F.when(is_wrong, F.lit(DAMAGED)).otherwise(F.col("reason")),
             "is_usable": F.col("is_usable") & ~is_wrong,
         }
-    ).withColumn("is_refused", F.coalesce(F.col("reason") == DAMAGED, F.lit(False)))
+    ).withColumn("is_refused", F.coalesce(is_damaged, F.lit(False)))
     judged = jobs.checkpoint(judged.drop("carry"), "verdicts on snapshots")
     sizes = jobs.checkpoint(
         chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records")), "sizes of what goes"
     )
     kept = sizes.where(F.col("records") < min_prunable).select("namespace")
     out = judged.where("is_refused").select("namespace").unionByName(kept)
-    left = sizes.join(out, "namespace", "left_anti")
-    if jobs.has_rows(sizes.join(out, "namespace", "left_semi")):
+    marked = sizes.join(out.distinct().withColumn("is_out", F.lit(True)), "namespace", "left")
+    going = F.when(F.col("is_out").isNull(), F.col("records"))
+    found = jobs.row(marked.agg(F.sum("records").alias("chosen"), F.sum(going).alias("goes")))
+    may_go, goes = found["chosen"] or 0, found["goes"] or 0
+    is_narrowed = goes < may_go
+    if chosen is not prunable:
+        may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
+    if is_narrowed:
         chosen = jobs.checkpoint(chosen.join(out, "namespace", "left_anti"), "what goes")
-    some = judged.join(left.select("namespace"), "namespace", "left_semi")
+    some = judged.join(marked.where("is_out IS NULL").select("namespace"), "namespace", "left_semi")
     taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries, jobs)
-    goes = jobs.row(left.agg(F.coalesce(F.sum("records"), F.lit(0)).alias("records")))["records"]
-    may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
-    return Round(planned, judged, chosen, goes == may_go, carries, jobs.checkpoint(taken, "new snapshots"))
+    taken = jobs.checkpoint(taken, "new snapshots")
+    return Round(planned, judged, chosen, goes == may_go, carries, taken, namespaces)
 
 
 def _reason(scope: PruneScope) -> Column:
@@ -109,14 +120,15 @@ def _reason(scope: PruneScope) -> Column:
 class Proved:
     """A proved round: the rows to append to `pruned_record`, one row of `gc_run` per namespace with something to tell.
 
-    The rows are of so many `namespaces`, and are not computed yet: the append does that, once. `lost` are places where
-    the two reductions differ, at most SHOWN_DIFFERENCES.
+    The rows are not computed yet: the append does that, once. `totals` of `runs` has the numbers of namespaces that are
+    `proved` and `refused`, `pruned`, `bytes` and `buckets`. `lost` are places where the two reductions differ, at most
+    SHOWN_DIFFERENCES.
     """
 
     round: Round
     rows: DataFrame
     runs: DataFrame
-    namespaces: int
+    totals: Row
     lost: tuple[str, ...]
 
 
@@ -146,14 +158,20 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
     is_proved = F.col("outcome") == "PROVED"
     # All of it is computed now: of rows that are known to be few, the join below shuffles nothing.
-    namespaces = jobs.row(runs.agg(F.count_if(is_proved).alias("proved")))["proved"]
+    counted = jobs.row(
+        runs.agg(
+            F.count_if(is_proved).alias("proved"), F.count_if(F.col("outcome") == "REFUSED").alias("refused"),
+            F.coalesce(F.sum("pruned"), F.lit(0)).alias("pruned"), F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+            F.collect_set("bucket").alias("buckets"),
+        )
+    )  # fmt: skip
     ids = runs.where(is_proved).select("namespace", "snapshot_id")
     form = form_of(planned.dialect.info)
     rows = bones.join(ids, "namespace").select(
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, rows, runs, namespaces, lost)
+    return Proved(found, rows, runs, counted, lost)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

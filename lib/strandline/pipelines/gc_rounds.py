@@ -104,13 +104,15 @@ def _write(
 ) -> int | None:
     """Prune what is proved; return as `collect`. `number` is the first to try, `version` that of `pruned_record`."""
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
+    buckets = {bucket for each in proved for bucket in each.totals["buckets"]}
     if request.what_if:
-        add_written(done.written, gc_runs.write_runs(store, runs.withColumn("outcome", _what_if())))
-        done.rows = gc_runs.shown(runs.withColumn("outcome", _what_if()))
+        runs = runs.withColumn("outcome", _what_if())
+        add_written(done.written, gc_runs.write_runs(store, runs, "", buckets))
+        done.rows = gc_runs.shown(runs)
         return None
-    add_written(done.written, gc_runs.write_runs(store, runs))
+    add_written(done.written, gc_runs.write_runs(store, runs, "", buckets))
     context.faults.reach("gc.proved")
-    if not any(each.namespaces for each in proved):
+    if not any(each.totals["proved"] for each in proved):
         done.rows = gc_runs.shown(runs)
         return None
     if not all(_still_holds(store, each, jobs) for each in proved):
@@ -139,7 +141,7 @@ def _write(
         )
     context.faults.reach("gc.deleted")
     finished = fold(DataFrame.unionByName, closed)
-    add_written(done.written, gc_runs.write_runs(store, finished))
+    add_written(done.written, gc_runs.write_runs(store, finished, "", buckets))
     done.rows = gc_runs.shown(finished)
     return None
 
@@ -206,13 +208,7 @@ def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, d
     done.namespaces, done.differences, done.holds = 0, [], {}
     for each in proved:
         planned = each.round.planned
-        total = jobs.row(
-            each.runs.agg(
-                F.coalesce(F.sum("pruned"), F.lit(0)).alias("pruned"),
-                F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
-                F.count_if(F.col("outcome") == "REFUSED").alias("refused"),
-            )
-        )  # fmt: skip
+        total = each.totals
         done.counts["prunable"] += total["pruned"]
         done.counts["pruned"] += 0 if request.what_if else total["pruned"]
         done.counts["bytes"] += total["bytes"]
@@ -221,4 +217,4 @@ def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, d
         rows = jobs.row(counts.agg(F.collect_list(F.struct("hold", "count")).alias("holds")))["holds"]
         done.holds[planned.dialect.info.name] = {row["hold"]: row["count"] for row in sorted(rows)}
         done.differences += each.lost
-        done.namespaces += jobs.row(planned.verdicts.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        done.namespaces += each.round.namespaces

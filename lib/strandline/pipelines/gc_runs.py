@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -90,9 +90,15 @@ def finish(
     return count, written
 
 
-def write_runs(store: TableStore, runs: DataFrame, where: str = "") -> dict[str, Written]:
-    """Write rows of `gc_run`; a row of the same run and namespace is replaced, if `where` holds for it (t)."""
-    buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
+def write_runs(
+    store: TableStore, runs: DataFrame, where: str = "", buckets: Collection[int] | None = None
+) -> dict[str, Written]:
+    """Write rows of `gc_run`; a row of the same run and namespace is replaced, if `where` holds for it (t).
+
+    `buckets` are those of the rows, if they are known.
+    """
+    if buckets is None:
+        buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
     return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)), where=where)} if buckets else {}
 
 
@@ -122,9 +128,17 @@ def kept_by_others(
         for each in every
         if each.info.name not in pruning and (not dialects or each.info.name in dialects)
     ]
-    states = store.read(STATES).where(F.col("dialect").isin(*names))
-    rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
-    return {row["dialect"]: {"KIND_KEPT": row["records"]} for row in rows}
+    if not names:
+        return {}
+    few = store.few_rows(STATES)
+    if few is not None:
+        totals = few.group_by("dialect").aggregate([("record_count", "sum")]).to_pylist()
+        kept = {row["dialect"]: row["record_count_sum"] for row in totals if row["dialect"] in names}
+    else:
+        states = store.read(STATES).where(F.col("dialect").isin(*names))
+        rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
+        kept = {row["dialect"]: row["records"] for row in rows}
+    return {name: {"KIND_KEPT": records} for name, records in kept.items()}
 
 
 def shown(runs: DataFrame) -> list[dict[str, Any]]:

@@ -186,7 +186,7 @@ def _disagreements(
     named = {file_no for each in checked for file_no in each.named}
     stated = stated_files(spark, [(number, each.named) for number, each in numbered])
     content = content_of(spark, [file for file in selection.files if file.file_no in named], limits)
-    files = disagreeing_files(stated, content, admission.per_file)
+    files = disagreeing_files(stated, content, admission.per_file())
     stating = [
         (number, each.namespaces) for number, each in numbered if each.named and each.namespaces is not None
     ]

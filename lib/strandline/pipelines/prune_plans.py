@@ -167,7 +167,7 @@ def plan(
     to_prune = jobs.checkpoint(snapshots.listed_to_prune(members, newest), "listed to prune")
     held = newest.select("namespace").limit(0)
     # Mostly there is none: a join would shuffle all records first.
-    if jobs.has_rows(to_prune):
+    if store.has_files(SNAPSHOT_MEMBERS) and jobs.has_rows(to_prune):
         prunable = found.members.where(F.col("hold").isNull()).select(*KEY)
         held = to_prune.join(prunable, list(KEY), "left_anti").select("namespace").distinct()
     damaged = snapshots.damaged(newest, covered, to_prune)

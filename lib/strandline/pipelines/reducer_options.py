@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import PRUNED, RUNS
@@ -14,7 +15,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.dialect_api.pruning import pruner
 from strandline.dialect_api.refusals import MOST_NAMED, Refused
-from strandline.tables.run_order import run_order
+from strandline.tables.run_order import in_order, run_order
 from strandline.tables.store import TableStore
 
 MEMBER: Final = "told"
@@ -103,20 +104,42 @@ def _newest(
 ) -> Mapping[str, tuple[str, Any]]:
     """Return the newest run id whose `detail` has a member, and its value: by option, and by `_refused_of` a dialect.
 
-    A run that did not reduce a dialect says nothing of its namespaces. One scan.
+    A run that did not reduce a dialect says nothing of its namespaces. One scan; none if `run` is small.
     """
-    members = {name: (f"$.{MEMBER}['{name}']", F.lit(True)) for name in options}
-    for dialect in dialects:
-        is_reduced = F.map_contains_key("read_versions", F.lit(dialect.info.record_table))
-        members[_refused_of(dialect.info)] = (f"$.{REFUSED}", is_reduced)
+    wanted = {name: (MEMBER, name, None) for name in options} | {
+        _refused_of(each.info): (REFUSED, None, each.info.record_table) for each in dialects
+    }
+    few = store.few_rows(RUNS)
+    return _newest_of_few(few, wanted) if few is not None else _newest_of_many(store, wanted)
+
+
+_Wanted = Mapping[str, tuple[str, str | None, str | None]]
+"""By name: the member of `detail`, its own member or None for all of it, and the table that the run has read."""
+
+
+def _newest_of_few(runs: pa.Table, wanted: _Wanted) -> Mapping[str, tuple[str, Any]]:
+    found: dict[str, tuple[str, Any]] = {}
+    for row in in_order(runs):
+        for name, (member, part, table) in wanted.items():
+            value = row["detail"].get(member)
+            if part is not None:
+                value = value.get(part) if isinstance(value, dict) else None
+            if value is not None and (table is None or table in row["read_versions"]):
+                found[name] = (row["run_id"], value)
+    return found
+
+
+def _newest_of_many(store: TableStore, wanted: _Wanted) -> Mapping[str, tuple[str, Any]]:
     when, columns = run_order(), []
-    for name, (path, is_of) in members.items():
+    for name, (member, part, table) in wanted.items():
+        path = f"$.{member}" if part is None else f"$.{member}['{part}']"
         value = F.get_json_object("detail", path)
+        is_of = F.lit(True) if table is None else F.map_contains_key("read_versions", F.lit(table))
         of_run = F.struct("run_id", value.alias("value"))
         columns.append(F.max_by(of_run, F.when(value.isNotNull() & is_of, when)).alias(name))
     [row] = store.read(RUNS).agg(*columns).collect()
     return {
         name: (row[name]["run_id"], json.loads(row[name]["value"]))
-        for name in members
+        for name in wanted
         if row[name] is not None
     }

@@ -12,9 +12,9 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from strandline.frames.one_task import has_one_task
 from strandline.pipelines.run_context import Progress
 from strandline.tables.spark_errors import spark_errors
-from strandline.tables.work_settings import has_one_task
 
 
 class SparkJobs:

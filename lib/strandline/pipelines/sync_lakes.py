@@ -13,6 +13,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
+from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admission import Admitter, Merged, counts_of
@@ -228,7 +229,7 @@ def _repair(store: TableStore, dialect: Dialect, admitter: Admitter, jobs: Spark
     """
     is_waiting = (F.col("dialect") == dialect.info.name) & (F.col("status") == "deferred")
     waiting = store.read(QUARANTINE).where(is_waiting)
-    if not jobs.has_rows(waiting):
+    if not (WAITING in statuses(dialect.info.name, store) and jobs.has_rows(waiting)):
         return False
     key = ["bucket", "namespace", "record_id"]
     stored = store.read(dialect.info.record_table).select(*key)

@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.contracts.checks import Check, broken_rows_sql
+from strandline.frames.one_task import ONE_TASK
 from strandline.tables.commits import session_settings
-from strandline.tables.work_settings import ONE_TASK
 
 
 def find_broken(

@@ -54,6 +54,9 @@ class ContentScan:
         """Return file_no and source."""
         return self._files.select("file_no", "source")
 
+    def source_of(self) -> None:
+        """Return None: the rows of these files are in Spark."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:

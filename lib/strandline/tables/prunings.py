@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -23,6 +24,9 @@ _LOST: Final = "DELTA_CONCURRENT_TRANSACTION"
 
 def next_number(store: TableStore, version: int) -> int:
     """Return the number of the next collection, from `pruned_record` at a version."""
+    few = store.few_rows(PRUNED, version)
+    if few is not None:
+        return 1 + (pc.max(few["gc_number"]).as_py() or 0)
     [row] = store.read_version(PRUNED, version).agg(F.max("gc_number").alias("last")).collect()
     return 1 + int(row["last"] or 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -117,6 +117,10 @@ class FileScan:
             "source": pa.array([route.file.source for route in self._routes], pa.string()),
         }
         return self._spark.createDataFrame(pa.table(named))
+
+    def source_of(self) -> Mapping[int, str]:
+        """Return the source of each file by file_no."""
+        return {route.file.file_no: route.file.source for route in self._routes}
 
 
 def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) -> Route:

@@ -17,18 +17,18 @@ from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.contracts.shared_tables import PRUNED, QUARANTINE, SNAPSHOTS, STATES
 from strandline.frames.buckets import in_buckets
+from strandline.frames.one_task import ONE_TASK
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
-from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.lost_versions import has_no_changes
+from strandline.tables.opened_tables import OpenedTables
 from strandline.tables.read_lake import OF_MERGE, changes_rows, newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables, has_row_within
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.work_settings import (
     NAMES_PUSHED,
-    ONE_TASK,
     ONE_TASK_BYTES,
     SMALL_WORK,
     SMALL_WORK_BYTES,
@@ -56,6 +56,7 @@ class TableReads:
         self.location = location
         self.as_reduced: dict[str, Mapping[str, Any]] = {}
         self._small = SmallTables(location, is_trusted=is_trusted)
+        self._opened = OpenedTables(location)
 
     def table_id(self, table: str) -> str:
         """Return the table's id in Delta, which changes when it is recreated."""
@@ -236,10 +237,7 @@ class TableReads:
 
         It answers in milliseconds what Spark answers with plans and jobs.
         """
-        if not self.location.is_local():
-            return None
-
-        return open_table(self.location, table)
+        return self._opened.table(table)
 
     def detail(self, table: str, column: str) -> Any:
         """Return a column of DESCRIBE DETAIL of a table."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import RUNS
 from strandline.tables.reads import TableReads
-from strandline.tables.run_versions import RUN_VERSION, newest_runs
+from strandline.tables.run_versions import RUN_VERSION, detail_of, newest_runs
 
 
 def run_order() -> Column:
@@ -24,6 +27,25 @@ def run_order() -> Column:
         F.when(seen.isNull(), F.col("started_at")).alias("started_at"),
         F.substring_index("run_id", "-", -1).alias("random"),
     )
+
+
+def in_order(runs: pa.Table) -> list[dict[str, Any]]:
+    """Return rows of `run` that are in memory, in the order of `run_order`: the latest one last.
+
+    Reads:  detail, started_at, run_id, read_versions.
+    Gives:  run_id, detail (its members), read_versions (a dictionary).
+    """
+    rows = []
+    started_at = runs["started_at"].cast(pa.int64()).to_pylist()
+    for row, started in zip(
+        runs.select(["run_id", "detail", "read_versions"]).to_pylist(), started_at, strict=True
+    ):
+        detail = detail_of(row)
+        seen, random = detail.get(RUN_VERSION), row["run_id"].rpartition("-")[2]
+        key = (seen, 0, random) if isinstance(seen, int) else (-1, started, random)
+        found = {**row, "detail": detail, "read_versions": dict(row["read_versions"] or ())}
+        rows.append((key, found))
+    return [found for _, found in sorted(rows, key=lambda row: row[0])]
 
 
 def next_run_version(tables: TableReads) -> int:

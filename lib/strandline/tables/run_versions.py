@@ -29,7 +29,7 @@ class NamedVersions:
         self.versions = {str(table): int(version) for table, version in row.get("read_versions") or ()}
         for table, written in row.get("tables") or ():
             self.versions[str(table)] = max(int(written["version"]), self.versions.get(str(table), -1))
-        detail = _detail(row)
+        detail = detail_of(row)
         seen = detail.get(RUN_VERSION)
         self.order = seen if isinstance(seen, int) else -1
         self.created: tuple[str, ...] = tuple(detail.get("created", ())) if row["command"] == "init" else ()
@@ -51,7 +51,8 @@ def newest_runs(table: Path) -> Iterator[NamedVersions]:
                     yield NamedVersions(row)
 
 
-def _detail(row: Mapping[str, Any]) -> dict[str, Any]:
+def detail_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a row's `detail`: none if it is no JSON object."""
     try:
         found = json_of((row.get("detail") or "{}").encode())
     except ValueError:

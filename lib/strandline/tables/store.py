@@ -24,6 +24,7 @@ from strandline.contracts.merge import (
 from strandline.contracts.model import Contract
 from strandline.contracts.shared_tables import RUNS
 from strandline.frames.layout import laid_out
+from strandline.frames.one_task import ONE_TASK
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
@@ -31,7 +32,7 @@ from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 from strandline.tables.recorded_runs import unrecorded
-from strandline.tables.work_settings import ONE_TASK, SMALL_WORK_BYTES
+from strandline.tables.work_settings import SMALL_WORK_BYTES
 from strandline.tables.written import Written
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"

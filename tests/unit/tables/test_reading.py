@@ -59,3 +59,7 @@ def test_a_file_below_the_least_size_is_read_whole(tmp_path: Path) -> None:
     scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=len(TEXT) + 1, split_bytes=512))
     assert len(list(scan._task_rows(512))) == 1
     assert scan.is_small
+
+
+def test_the_driver_has_the_sources_of_files(tmp_path: Path) -> None:
+    assert scan_of(tmp_path / "a file", TEXT).source_of() == {0: str(tmp_path / "a file")}

@@ -150,11 +150,12 @@ def _new_identities(verified: DataFrame, jobs: Jobs) -> tuple[int, int]:
 
 def _without_stored(manifests: DataFrame, gathered: Gathered) -> DataFrame | None:
     """Return the manifests that are not stored yet, or None: a MERGE of none would cost more than this question."""
-    stored = gathered.tables.read(MANIFESTS).where(F.col("bucket") == _shared_bucket(gathered.tables))
-    if not gathered.jobs.has_rows(stored):
+    tables, jobs = gathered.tables, gathered.jobs
+    stored = tables.read(MANIFESTS).where(F.col("bucket") == _shared_bucket(tables))
+    if not (tables.has_files(MANIFESTS) and jobs.has_rows(stored)):
         return manifests
     new = manifests.join(stored.select("record_id"), "record_id", "left_anti")
-    return new if gathered.jobs.has_rows(new) else None
+    return new if jobs.has_rows(new) else None
 
 
 def _head_claims(batch: Batch, pruned: DataFrame) -> tuple[int, int]:

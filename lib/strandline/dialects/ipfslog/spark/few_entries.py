@@ -15,6 +15,7 @@ from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
 from strandline.dialects.ipfslog.spark import states
+from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
@@ -54,10 +55,12 @@ def are_few(
     return sum(size or 0 for size in jobs.row(sizes)) <= FEW_BYTES
 
 
-def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs) -> ReducedRows:
+def from_few(
+    retained: RetainedEntries, configured: DataFrame, present: Present, tables: Tables, jobs: Jobs
+) -> ReducedRows:
     """Reduce logs from all of their entries.
 
-    Reads:  configured: as in `full_reduction.from_all`.
+    Reads:  configured: as in `full_reduction.from_all`; present: of these logs.
     """
     nodes = retained.nodes(configured, _COLUMNS)
     collected = nodes.groupBy("namespace").agg(F.collect_list(F.struct(*kernels.LOG_NODE)).alias("nodes"))
@@ -69,5 +72,5 @@ def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, j
     columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
     rows = {table: nested_rows(reduced, column) for table, column in columns.items()}
     hashes = retained.hint(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
-    strays = stored_strays(rows, configured, tables, jobs, retained.hint)
+    strays = stored_strays(rows, configured, tables, retained.hint) if present.stored else {}
     return ReducedRows(rows, strays, states.with_state_hashes(configured, hashes))

@@ -9,17 +9,19 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialect_api.refusals import Refusal, Refused, refused, together
 from strandline.dialects.ipfslog.spark import dag, documents, links, logs, order
+from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 
 
 def from_all(
-    retained: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
-) -> ReducedRows:
+    retained: RetainedEntries, configured: DataFrame, present: Present, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> ReducedRows:  # fmt: skip
     """Reduce logs from all of their entries.
 
-    Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
+    Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint; present:
+            of these logs, or of more.
     A log with more heads and missing parents than one task hashes, or with more entries than may be walked, is left out
     and refused.
     """
@@ -50,7 +52,7 @@ def from_all(
     rows = {HEADS: heads, TAILS: tails, VIEW: view}
     stores = configured.where(logs.has_documents()).select("namespace", "store", "write")
     groups = None
-    if jobs.has_rows(stores):
+    if present.stores:
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
         listed = logs.listed(retained.entries.select(*columns), stores, retained.hint)
         effects = documents.effects(listed, stores, retained.hint)
@@ -68,7 +70,7 @@ def from_all(
     )
     missing = lacking.select("namespace", "parent")
     hashed = with_hashes(parts, heads, missing, order.block_digests(view), groups)
-    deletes = stored_strays(rows, configured, tables, jobs, retained.hint)
+    deletes = stored_strays(rows, configured, tables, retained.hint) if present.stored else {}
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), left_out)
 
 

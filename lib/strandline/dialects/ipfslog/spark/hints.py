@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
+from strandline.frames.one_task import broadcast
 
 BROADCAST_BYTES: Final = 16 * 1024 * 1024
 """The bytes of rows that one broadcast may have. The driver holds them some times over, for each of a dozen joins."""
@@ -26,12 +27,20 @@ def unhinted(frame: DataFrame) -> DataFrame:
 
 def hint_of(size: int | None) -> Hint:
     """Return the hint for frames of so many bytes; None is the sum of no rows."""
-    return F.broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
+    return broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
 
 
 def name_bytes() -> Column:
     """Sum the bytes of rows with a namespace."""
     return F.sum(F.octet_length("namespace") + F.lit(_ROW_BYTES))
+
+
+def entry_bytes() -> Column:
+    """Sum the bytes of rows with a namespace, one for each entry of logs.
+
+    Reads:  namespace, record_count.
+    """
+    return F.sum(F.col("record_count") * (F.octet_length("namespace") + F.lit(_ROW_BYTES)))
 
 
 def list_bytes() -> Column:
@@ -45,9 +54,14 @@ def list_bytes() -> Column:
     )
 
 
-def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
-    """Return `frame`, a checkpoint, with the broadcast hint if it has few bytes: changes have no bound.
+def broadcast_if_small(frame: DataFrame, name: str, jobs: Jobs, most: int | None = None) -> DataFrame:
+    """Return `frame` with the broadcast hint if it has few bytes: changes have no bound.
+
+    It is a checkpoint, whose rows are counted, unless it is known to have at most so many bytes (`most`).
 
     Reads:  namespace, ..
     """
-    return hint_of(jobs.row(frame.agg(name_bytes().alias("bytes")))["bytes"])(frame)
+    if most is not None and most <= BROADCAST_BYTES:
+        return hint_of(most)(frame)
+    kept = jobs.checkpoint(frame, name)
+    return hint_of(jobs.row(kept.agg(name_bytes().alias("bytes")))["bytes"])(kept)

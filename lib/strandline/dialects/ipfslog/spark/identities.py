@@ -44,7 +44,7 @@ def gathered(
     named = _named(judged, waiting)
     rows = tables.read(IDENTITIES).where(F.col("bucket") == bucket)
     stored = F.struct(*kernels.STORED_IDENTITY.names).alias("stored")
-    if jobs.has_rows(rows):
+    if tables.has_files(IDENTITIES) and jobs.has_rows(rows):
         named = named.join(rows.select("record_id", stored), "record_id", "left")
     else:
         named = named.withColumn("stored", F.lit(None).cast(rows.select(stored).schema["stored"].dataType))

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.ipfslog.spark import dag, documents, links, logs, order, suffix
 from strandline.dialects.ipfslog.spark.hints import Hint, broadcast_if_small
+from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, with_hashes
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
@@ -29,7 +30,7 @@ class IncrementalInput:
     - `tails`: the stored partial tails, one row per missing parent; `filled`: those whose missing parent is a new
       entry.
     - `edges`: the irregular links from or to a new entry (`dag.link_edges`).
-    - `hint`: that of joins with the logs.
+    - `hint`: that of joins with the logs; `has_stores`: the store of one of them may have rows.
     """
 
     configured: DataFrame
@@ -39,6 +40,7 @@ class IncrementalInput:
     filled: DataFrame
     edges: DataFrame
     hint: Hint
+    has_stores: bool
 
     def without(self, namespaces: DataFrame) -> IncrementalInput:
         """Return the input without these logs."""
@@ -46,7 +48,8 @@ class IncrementalInput:
             frame.join(self.hint(namespaces), "namespace", "left_anti")
             for frame in (self.configured, self.new_entries, self.tails, self.filled, self.edges)
         )
-        return IncrementalInput(configured, self.nodes, new_entries, tails, filled, edges, self.hint)
+        hint, has_stores = self.hint, self.has_stores
+        return IncrementalInput(configured, self.nodes, new_entries, tails, filled, edges, hint, has_stores)
 
     def to_reduce_whole(self, retained: RetainedEntries) -> DataFrame:
         """Give the logs that need all of their entries.
@@ -63,14 +66,13 @@ class IncrementalInput:
 
 
 def read_input(
-    changes: DataFrame,
-    retained: RetainedEntries,
-    configured: DataFrame,
-    tables: Tables,
-    jobs: Jobs,
+    changes: DataFrame, retained: RetainedEntries, configured: DataFrame, present: Present, tables: Tables, jobs: Jobs,
     buckets: tuple[int, ...],
-) -> IncrementalInput:
-    """Look up the entries that new entries name and those that name them, in one scan of the entries by id."""
+) -> IncrementalInput:  # fmt: skip
+    """Look up the entries that new entries name and those that name them, in one scan of the entries by id.
+
+    `present` is that of the logs in `configured`.
+    """
     listed = logs.listed(changes.select(*NODE_COLUMNS, "ops"), configured, retained.hint)
     new_entries = jobs.checkpoint(listed, "new entries")
     stored = tables.read(TAILS).where(in_buckets(buckets) & (F.col("kind") == "partial"))
@@ -87,7 +89,7 @@ def read_input(
         named_links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(filled.select("namespace", "record_id")).distinct()
     )  # fmt: skip
-    named = broadcast_if_small(jobs.checkpoint(wanted, "affected ids"), jobs)
+    named = broadcast_if_small(wanted, "affected ids", jobs)
     found = jobs.checkpoint(nodes.join(named, ["namespace", "record_id"], "left_semi"), "affected entries")
     late_children = found.join(
         filled.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
@@ -95,7 +97,8 @@ def read_input(
     all_links = named_links.unionByName(late_children)
     known = found.select(*dag.NODE).unionByName(new_entries.select(*dag.NODE)).distinct()
     edges = jobs.checkpoint(dag.link_edges(all_links, known), "changed links")
-    return IncrementalInput(configured, nodes, new_entries, tails, filled, edges, retained.hint)
+    hint, has_stores = retained.hint, present.stores
+    return IncrementalInput(configured, nodes, new_entries, tails, filled, edges, hint, has_stores)
 
 
 def from_changes(
@@ -182,16 +185,12 @@ class _Documents:
 
 
 def _documents(
-    inputs: IncrementalInput,
-    borders: DataFrame,
-    view: DataFrame,
-    tables: Tables,
-    jobs: Jobs,
+    inputs: IncrementalInput, borders: DataFrame, view: DataFrame, tables: Tables, jobs: Jobs,
     buckets: tuple[int, ...],
-) -> _Documents:
-    stores = inputs.configured.where(logs.has_documents()).select("namespace", "store")
-    if not jobs.has_rows(stores):
+) -> _Documents:  # fmt: skip
+    if not inputs.has_stores:
         return _Documents(tables.read(DOCUMENTS).limit(0), None)
+    stores = inputs.configured.where(logs.has_documents()).select("namespace", "store")
     stored = _stored(tables, DOCUMENTS, inputs.hint(stores), buckets)
     places = view.select("namespace", "record_id", "position")
     key = ["namespace", "document_key"]

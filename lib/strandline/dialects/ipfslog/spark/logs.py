@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -102,6 +103,26 @@ def listed(entries: DataFrame, logs: DataFrame, hint: Hint) -> DataFrame:
 def has_documents() -> Column:
     """True for a log whose store has rows."""
     return F.col("store").isin(*sorted(STORES_WITH_ROWS))
+
+
+class Present(NamedTuple):
+    """What there is among some logs: stored rows of one, and one whose store has rows."""
+
+    stored: bool
+    stores: bool
+
+
+def present(which: Column | None = None) -> Column:
+    """Aggregate logs to the values of `Present`: all, or those for which a condition is true.
+
+    Reads:  is_known (rows of the log may be stored), store.
+    """
+    values = zip(Present._fields, (F.col("is_known"), has_documents()), strict=True)
+    counted = (
+        F.coalesce(F.bool_or(value if which is None else which & value), F.lit(False)).alias(name)
+        for name, value in values
+    )
+    return F.struct(*counted)
 
 
 def order_of(side: str = "") -> list[Column]:

@@ -17,6 +17,7 @@ from strandline.dialects.ipfslog.spark import logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
 from strandline.dialects.ipfslog.spark.hints import hint_of, list_bytes
+from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
 from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
@@ -30,11 +31,15 @@ _STATE = ("namespace", "record_count", "state_hash", "order_blocks", "document_g
 
 @dataclass(frozen=True, slots=True)
 class PlannedLogs:
-    """The logs of a plan: their entries and skeletons, their configuration, and how many records they have together."""
+    """The logs of a plan: their entries and skeletons, their configuration, and how many records they have together.
+
+    `present` tells what there is among them.
+    """
 
     retained: RetainedEntries
     configured: DataFrame
     records: int
+    present: Present
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
@@ -46,11 +51,12 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     check_pruned_logs(configured, every, jobs)
     found = jobs.row(
         configured.agg(
-            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), list_bytes().alias("bytes")
+            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), list_bytes().alias("bytes"),
+            logs.present().alias("present"),
         )
-    )
+    )  # fmt: skip
     every = replace(every, hint=hint_of(found["bytes"]))
-    planned = PlannedLogs(every, configured, found["records"])
+    planned = PlannedLogs(every, configured, found["records"], Present(*found["present"]))
     reduced = _reduced(every, planned, tables, jobs, scope)
     members = _members(every, reduced, scope.skip_window)
     states = reduced.states.select("namespace", "bucket", "state_hash", "reducer_version")
@@ -95,8 +101,8 @@ def _reduced(
     retained: RetainedEntries, planned: PlannedLogs, tables: Tables, jobs: Jobs, scope: PruneScope
 ) -> ReducedRows:
     if are_few(retained, planned.configured, planned.records, tables, jobs, scope.reduction):
-        return from_few(retained, planned.configured, tables, jobs)
-    return from_all(retained, planned.configured, tables, jobs, scope.reduction)
+        return from_few(retained, planned.configured, planned.present, tables, jobs)
+    return from_all(retained, planned.configured, planned.present, tables, jobs, scope.reduction)
 
 
 def _tables(reduced: ReducedRows) -> ReducedTables:

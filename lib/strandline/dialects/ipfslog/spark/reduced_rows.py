@@ -62,15 +62,13 @@ def with_hashes(
 
 
 def stored_strays(
-    rows: Mapping[str, DataFrame], configured: DataFrame, tables: Tables, jobs: Jobs, hint: Hint
+    rows: Mapping[str, DataFrame], configured: DataFrame, tables: Tables, hint: Hint
 ) -> dict[str, DataFrame]:
     """Return, by table, the keys of stored rows that are not in `rows`, which are all rows of these logs.
 
     Reads:  configured: namespace, is_known (rows of the log may be stored); hint: that of `configured`.
     """
     known = configured.where("is_known").select("namespace")
-    if not jobs.has_rows(known):
-        return {}
     return {table: strays(table, tables.read(table), found, hint(known)) for table, found in rows.items()}
 
 

@@ -11,11 +11,12 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
-from strandline.dialects.ipfslog.spark import forks
+from strandline.dialects.ipfslog.spark import forks, logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, hint_of, list_bytes
+from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, entry_bytes, hint_of, list_bytes
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
+from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import (
     ReducedRows,
     as_reduction,
@@ -43,14 +44,15 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     check_pruned_logs(configured, every, jobs)
     found = jobs.row(
         configured.agg(
-            F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries"), list_bytes().alias("bytes")
+            F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries"), list_bytes().alias("bytes"),
+            logs.present().alias("present"),
         )
-    )
-    every = replace(every, hint=hint_of(found["bytes"]))
+    )  # fmt: skip
+    every, present = replace(every, hint=hint_of(found["bytes"])), Present(*found["present"])
     rows = (
-        from_few(every, configured, tables, jobs)
+        from_few(every, configured, present, tables, jobs)
         if are_few(every, configured, found["entries"], tables, jobs, scope)
-        else from_all(every, configured, tables, jobs, scope)
+        else from_all(every, configured, present, tables, jobs, scope)
     )
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
@@ -77,7 +79,8 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
             F.count_if(~F.col("whole")).alias("others"), F.sum("record_count").alias("entries"),
-            list_bytes().alias("bytes"),
+            list_bytes().alias("bytes"), entry_bytes().alias("entry_bytes"), logs.present().alias("of_all"),
+            logs.present(F.col("whole")).alias("of_whole"), logs.present(~F.col("whole")).alias("of_others"),
         )
     )  # fmt: skip
     if not found["buckets"]:
@@ -85,16 +88,16 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     buckets = tuple(sorted(found["buckets"]))
     within = replace(every.within(buckets), hint=hint_of(found["bytes"]))
     if are_few(within, touched, found["entries"], tables, jobs, scope):
-        parts = [from_few(within, touched, tables, jobs)]
+        parts = [from_few(within, touched, Present(*found["of_all"]), tables, jobs)]
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
         parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
-    new_clocks = jobs.checkpoint(
-        changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
-    )
+    new_clocks = changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct()
+    # At most one for each entry of these logs.
+    new_clocks = broadcast_if_small(new_clocks, "clocks of changes", jobs, found["entry_bytes"])
     candidates = within.fork_candidates(tables)
-    at_clocks = candidates.join(broadcast_if_small(new_clocks, jobs), list(forks.CLOCK), "left_semi")
+    at_clocks = candidates.join(new_clocks, list(forks.CLOCK), "left_semi")
     found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
     return as_reduction(parts, found_forks, scope)
 
@@ -109,13 +112,13 @@ def _of_many(
     parts: list[ReducedRows] = []
     if found["others"]:
         known = touched.where("NOT whole")
-        inputs = read_input(changes, within, known, tables, jobs, buckets)
+        inputs = read_input(changes, within, known, Present(*found["of_others"]), tables, jobs, buckets)
         more = jobs.checkpoint(inputs.to_reduce_whole(within), "logs that become walk")
         if jobs.has_rows(more):
             whole = whole.unionByName(known.join(more, "namespace", "left_semi"))
             inputs = inputs.without(more)
-            found = jobs.row(whole.agg(F.count(F.lit(1)).alias("whole")))
+            found = jobs.row(whole.agg(F.count(F.lit(1)).alias("whole"), logs.present().alias("of_whole")))
         parts.append(from_changes(inputs, tables, jobs, buckets))
     if found["whole"]:
-        parts.append(from_all(within.of(whole), whole, tables, jobs, scope))
+        parts.append(from_all(within.of(whole), whole, Present(*found["of_whole"]), tables, jobs, scope))
     return parts

@@ -61,7 +61,7 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         )
         if totals["refused"]
         else None,
-        per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
+        per_file=lambda: batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
         claims=lambda: _claims(batch.lines().where(is_delivered())),
     )
 

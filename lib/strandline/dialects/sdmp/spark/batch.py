@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import QUARANTINE
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.spark import (
@@ -103,11 +104,13 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
 
 def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables, jobs: Jobs) -> Batch:
     sources = batch_sources(scan.sources(), None)
-    files = sorted({head.segment.file_no for head in few.heads})
-    named = sources.where(is_listed("file_no", files)).select(
-        "file_no", record_source(F.col("source")).alias("source")
-    )
-    source_of = {row["file_no"]: row["source"] for row in jobs.few(named, FEW_SEGMENTS) or ()}
+    source_of = scan.source_of()
+    if source_of is None:
+        files = sorted({head.segment.file_no for head in few.heads})
+        named = sources.where(is_listed("file_no", files)).select(
+            "file_no", record_source(F.col("source")).alias("source")
+        )
+        source_of = {row["file_no"]: row["source"] for row in jobs.few(named, FEW_SEGMENTS) or ()}
     rows = [head.row(source_of[head.segment.file_no], tables.buckets) for head in few.heads]
     spans = [{name: row[name] for name in _SPAN_SCHEMA.names} for row in few.spans]
     return Batch(
@@ -153,7 +156,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     Rows of local nodes stay deferred unless the node is restored: they would fail check 9.
     """
     rows = deferred(tables.read(QUARANTINE), DIALECT).where(F.col("namespace").isNotNull())
-    if not jobs.has_rows(rows):
+    if not (WAITING in statuses(DIALECT, tables) and jobs.has_rows(rows)):
         return None
     names = local_nodes(request.options).not_restored
     if names:

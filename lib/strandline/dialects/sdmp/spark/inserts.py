@@ -33,11 +33,8 @@ def inserts(
 ) -> tuple[TableInsert, ...]:
     """Return the inserts of accepted lines and of resources of local nodes; `found` has the totals of the heads."""
     lines = _line_insert(batch, tables, jobs, found) if found["new_buckets"] else None
-    held = _received(batch.facts, batch.heads, found)
-    resources_held = _resource_insert(
-        batch, held, has_announced, bool(found["buckets"]), tables, jobs, request
-    )
-    return tuple(insert for insert in (lines, resources_held) if insert is not None)
+    of_nodes = _resource_insert(batch, found, has_announced, tables, jobs, request)
+    return tuple(insert for insert in (lines, of_nodes) if insert is not None)
 
 
 def _received(facts: DataFrame, heads: DataFrame, found: Totals) -> DataFrame:
@@ -88,16 +85,16 @@ def _line_insert(batch: Batch, tables: Tables, jobs: Jobs, found: Totals) -> Tab
 
 
 def _resource_insert(
-    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, jobs: Jobs,
-    request: AdmitRequest,
-) -> TableInsert | None:  # fmt: skip
+    batch: Batch, totals: Totals, has_announced: bool, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> TableInsert | None:
     """Return the new resources of local nodes: announced ones, and those on restored lines."""
     local = local_nodes(request.options)
     found: list[DataFrame] = []
     if has_announced:
         announced = with_record_source(batch.facts.where(elements.is_announced()), batch.sources)
         found.append(resources.announced(announced))
-    if local.restore and has_accepted:
+    if local.restore and totals["buckets"]:
+        received = _received(batch.facts, batch.heads, totals)
         restored = node_rows(tables, local.restore)
         found.append(
             resources.restored(

@@ -40,6 +40,7 @@ from strandline.dialects.aura.spark.tables import (
 )
 from strandline.dialects.aura.spark.touched import Group, Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
+from strandline.frames.one_task import broadcast
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
 
@@ -84,7 +85,7 @@ def reduce(
             }  # All charges of a context may be pruned: then its budgets are in carries alone.
         elif not touched.is_full:
             homes = named.select(*HOME)
-            retained = retained.of(F.broadcast(homes) if is_few else homes)
+            retained = retained.of(broadcast(homes) if is_few else homes)
         contexts = Contexts(named, groups, everywhere, retained.looked_through(jobs), touched.is_full)
         parts.append(_reduced(contexts, members, touched, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))

@@ -66,7 +66,7 @@ class TableStore(TableReads):
     ) -> None:
         super().__init__(spark, location, is_trusted=is_trusted)
         self.run_id = run_id
-        self._attempt = attempt
+        self.attempt = attempt
         self._retry = retry
         self._statements = 0
         self._left_behind: set[str] = set()
@@ -83,8 +83,10 @@ class TableStore(TableReads):
 
     def through(self, session: SparkSession) -> TableStore:
         """Return the same tables for the same run, for a statement through another session."""
-        self._statements += 1  # a part of the transaction id
+        self._statements += 1
         through = copy(self)
+        # No statement of both has the same transaction id: Delta would skip the later one as a repetition.
+        through.attempt = f"{self.attempt}{self._statements}."
         through.spark = session
         return through
 
@@ -242,7 +244,7 @@ class TableStore(TableReads):
 
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
-        self.of_run(f"{self.run_id}-raced", self._attempt).touch(table)
+        self.of_run(f"{self.run_id}-raced", self.attempt).touch(table)
 
     def touch(self, table: str) -> Written:
         """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""
@@ -272,7 +274,7 @@ class TableStore(TableReads):
         source.createOrReplaceTempView(view)
         self._statements += 1
         once = once or described.table in self._left_behind
-        app_id = f"{self.run_id}/{described.table}/{self._attempt}{self._statements}"
+        app_id = f"{self.run_id}/{described.table}/{self.attempt}{self._statements}"
         named = transaction(app_id, 0, self.run_id) if once else without_transaction(self.run_id)
         statement = {**named, **layout_settings(described), **settings}
         try:

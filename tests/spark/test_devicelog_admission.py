@@ -218,6 +218,34 @@ def test_a_group_that_lost_an_entry_keeps_its_rows_until_the_entry_comes_again(n
     assert {table: lake.rows(table) for table in reduced} == reduced
 
 
+def test_entries_that_came_before_a_refusal_are_in_the_state_after_it(new_lake, monkeypatch):
+    """The lost entry comes again, and extends the stored state. The one that named it has been read before."""
+    monkeypatch.setattr(reduction, "FEW_ENTRIES", 0)
+    lake = new_lake("refused", dialect="devicelog")
+    log, peer, other = Log(b"log"), Log(b"peer"), Log(b"other")
+    log.found("log", (peer.key.public,))
+    peer.join(log.entries[0], "peer")
+    other.found("other")
+
+    def come(*entries):
+        union(lake, TABLE, [entry_row(each) | {"run_id": "come"} for each in entries])
+
+    come(*log.entries, *peer.entries, *other.entries)
+    lake.reduce()
+    lost = log.say("lost")
+    come(lost, peer.add(Log(b"third").key.public, deps=[lost]), other.say("moves the version on"))
+    lake.damage(f"ALTER TABLE {TABLE} SET TBLPROPERTIES (delta.appendOnly = false)")
+    lake.damage(f"DELETE FROM {TABLE} WHERE record_id = X'{{}}'", lost.record_id.hex())
+    refused = lake.reduce()
+    assert (refused.error.code, refused.members["refused"]) == ("ENTRIES_LOST", [lost.namespace])
+    assert refused.counts["reduced"] == 1
+    come(lost)
+    assert lake.reduce().counts["reduced"] == 1
+    counts = dict(lake.rows("namespace_state", "namespace", "record_count"))
+    assert counts == {lost.namespace: 4, other.entries[0].namespace: 2}
+    assert lake.reduce(full=True).members["differences"] == {}
+
+
 def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(
     new_lake, tmp_path
 ):

@@ -19,7 +19,8 @@ HEADERS = pa.schema([(name, HEADER_TYPES.get(name, pa.binary())) for name in HEA
 
 
 def _struct(part, names):
-    types = PARTS[part] if part in PARTS else {name: HEADERS.field(name).type for name in names}
+    types = {name: field.type for name, field in zip(HEADERS.names, HEADERS, strict=True)}
+    types |= {"entry_count": pa.int64(), **PARTS.get(part, {})}
     return pa.struct([(name, types[name]) for name in names])
 
 
@@ -71,7 +72,13 @@ def stored_parts(tables):
     }  # fmt: skip
 
 
+def total(*entries):
+    """How many entries a group has, as an increment reads it."""
+    return [{"entry_count": sum(map(len, entries))}]
+
+
 def in_windows(entries, found):
     """The entries that `windows` asks for."""
     asked = {row["log"]: row for batch in found for row in batch.to_pylist()}
-    return [each for each in entries if asked[each.log]["above"] < each.seq <= asked[each.log]["upto"]]
+    held = [each for each in entries if each.log in asked]
+    return [each for each in held if asked[each.log]["above"] < each.seq <= asked[each.log]["upto"]]

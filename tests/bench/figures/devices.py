@@ -17,7 +17,7 @@ from strandline.dialects.devicelog.kernels.increments import WHOLE, grown, windo
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.types import Entry
 from strandline.dialects.devicelog.verify import signature_findings, signed_message
-from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts
+from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts, total
 
 MEDIAN_OF: Final = 5
 KERNEL, BARE = "lines to verdicts", "bare libsodium"
@@ -90,7 +90,8 @@ def _news(bench: Bench) -> None:
     parts = stored_parts(_rows(_whole(list(batches([held], 8192)))))
     asked = list(stored_batches(namespace, bucket, {"tip": parts["tip"], "new": news}))
     window = list(map(row_of, in_windows(held, windows(asked))))
-    given = list(stored_batches(namespace, bucket, {**parts, "new": news, "window": window}))
+    parts |= {"total": total(entries), "new": news, "window": window}
+    given = list(stored_batches(namespace, bucket, parts))
     every = list(batches([entries], 8192))
 
     def increment() -> list[pa.RecordBatch]:

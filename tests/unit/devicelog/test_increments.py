@@ -12,7 +12,7 @@ from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
 from strandline.dialects.devicelog.reduce.increment import grow
 from strandline.dialects.devicelog.types import ScrewStatement
-from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts
+from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts, total
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
 
@@ -50,7 +50,8 @@ def incremental(tables, old, new, policy="keep-both"):
     if asked[0].column("log")[0].as_py() is None:
         return None
     held = list(map(row_of, in_windows(old, asked)))
-    found = parts_of(grown(stored_batches(*of, {**parts, "new": news, "window": held}, 13), policy=policy))
+    parts |= {"total": total(old, new), "new": news, "window": held}
+    found = parts_of(grown(stored_batches(*of, parts, 13), policy=policy))
     return None if found.pop(WHOLE) else {part: tables[part] | rows for part, rows in found.items()}
 
 
@@ -178,6 +179,42 @@ def test_a_device_that_has_not_seen_a_removal_makes_no_increment_and_one_that_ha
         new = second.entries()[-1]
         found = incremental(full(old), old, [new])
         assert (found is not None) is expected
+
+
+def news_and_what_names_them(what):
+    """The entries of a group, a message, and an entry that names it."""
+    first, second, third = three()
+    grant = first.add_log(public_key(bytes(32)), 20)
+    meet_all([first, second, third])
+    old = [*first.entries()]
+    write(first)
+    new = first.entries()[-1]
+    meet(first, second, 20)
+    if what == "in a log with a tip":
+        return old, new, second.add_log(public_key(bytes([9]) * 32), 20)
+    if what == "in a new log":
+        return old, new, DeviceLog.join(bytes(32), "d", second.entries(), grant.record_id, 20).entries()[-1]
+    other = next(entry for entry in old if entry.log == third.key and entry.seq == 1)
+    twin = sign_entry(
+        Ed25519Key(bytes([3]) * 32), "msg", b"twin", group=first.group, seq=1, lamport=new.lamport + 1, utc=20,
+        prev=other.prev, deps=[new.record_id],
+    )  # fmt: skip
+    return old, new, twin
+
+
+@pytest.mark.parametrize("what", ["in a log with a tip", "in a new log", "beside an older one"])
+def test_a_group_with_entries_that_neither_its_state_nor_the_news_have_is_reduced_whole(what):
+    """While the first of two entries was away, the group was refused: its state stayed. Then this one comes again."""
+    old, new, unread = news_and_what_names_them(what)
+    assert incremental(full(old), old, [new]) is not None
+    assert incremental(full(old), [*old, unread], [new]) is None
+
+
+def test_a_group_that_lost_an_entry_of_its_state_is_reduced_whole():
+    log = three()[0]
+    old = log.entries()
+    write(log)
+    assert incremental(full(old), old[:1] + old[2:], [log.entries()[-1]]) is None
 
 
 def test_the_first_final_rows_of_a_group_and_too_many_pasts_are_reduced_whole(monkeypatch):

@@ -24,6 +24,7 @@ STORED: Final = {
     "view": ("record_id", "log", "seq", "lamport", "utc", "position", "final", "prefix_hash"),
     "screw": ("log", "rewind"),
     "state": ("record_count",),
+    "total": ("entry_count",),
     "new": HEADER_COLUMNS[2:],
     "window": HEADER_COLUMNS[2:],
 }
@@ -109,8 +110,10 @@ def grown(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[
     """Yield the state and the changed rows of each group.
 
     Reads: namespace, bucket, part, and STORED of all parts, the rows of a namespace together: its tips, the rows of its
-    view that are not final and the last final one, the last screw of each log, its state, new entries and `windows`.
-    Gives: REDUCED_SCHEMA; one row of the part WHOLE for a group that must be reduced whole.
+    view that are not final and the last final one, the last screw of each log, its state, the number of entries, new
+    entries and `windows`.
+    Gives: REDUCED_SCHEMA; one row of the part WHOLE for a group that must be reduced whole, also if it has
+    more or fewer entries than its state and the new ones: some were read before it was refused, or were deleted.
     """
     for group in _groups(batches):
         parts = _grown(group, policy) or ((WHOLE, [{}]),)
@@ -121,17 +124,17 @@ def grown(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[
 def _grown(group: _Group, policy: ForkPolicy) -> tuple[tuple[str, Iterable[dict[str, Any]]], ...] | None:
     stored = stored_tips(group.rows["tip"], {row["log"]: row["rewind"] for row in group.rows["screw"]})
     tail = stored_tail(group_of(group.namespace), group.rows["view"])
-    states = group.rows["state"]
-    if stored is None or tail is None or len(states) != 1:
+    counts = [row["record_count"] + len(group.new) for row in group.rows["state"]]
+    totals = [row["entry_count"] for row in group.rows["total"]]
+    if stored is None or tail is None or len(counts) != 1 or counts != totals:
         return None
     found = increment(
         stored.tips, tail.tail, tail.tail.start, group.window, group.new, is_waiting=stored.is_waiting
     )
     if found is None:
         return None
-    count = states[0]["record_count"] + len(group.new)
     return (
-        ("state", [grown_rows.state_row(group_of(group.namespace), policy, stored, found, count)]),
+        ("state", [grown_rows.state_row(group_of(group.namespace), policy, stored, found, counts[0])]),
         ("view", grown_rows.view_rows(stored, tail.before, found)),
         ("screw", grown_rows.screw_rows(stored, found)),
         ("tip", grown_rows.tip_rows(stored, found, group.new)),

@@ -81,6 +81,7 @@ def from_changes(
         "view": _ends(stored(tables.read(VIEW))),
         "screw": stored(tables.read(SCREWS)).groupBy(*GROUP, "log").agg(F.max_by("rewind", "seq").alias("rewind")),
         "state": stored(tables.read(STATES)).where(F.col("reducer_version") == version),
+        "total": stored(headers).groupBy(*GROUP).agg(F.count(F.lit(1)).alias("entry_count")),
         "new": stored(new_entries),
         "window": entries,
     }  # fmt: skip

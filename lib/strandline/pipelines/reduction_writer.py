@@ -13,6 +13,7 @@ from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.merges_at_once import MergesAtOnce
+from strandline.tables.reduced_versions import is_committed_by_others
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
@@ -22,12 +23,15 @@ class ReductionWriter:
 
     `is_overtaken`: another run wrote a state of the same namespaces since then. Of two such runs the one that writes
     its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
+    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or the record table
+    was restored, replaced or made anew after it was read, and another run may have named a newer version of it since.
     """
 
     def __init__(
         self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs, done: ReduceResult
     ) -> None:  # fmt: skip
         self.is_overtaken = False
+        self.deletes_strays = False
         self.has_changed_states = False
         self._since = store.version(STATES)
         self._store = store
@@ -51,6 +55,7 @@ class ReductionWriter:
         states get an empty commit: another run, which wrote newer rows and no states yet, finds it.
         """
         store, jobs, done = self._store, self._jobs, self._done
+        self.deletes_strays = self.deletes_strays or replaces_all
         self.note_findings(reduction)
         states = with_nulls(store, reduction.states)
         known = reduction.in_memory
@@ -78,7 +83,7 @@ class ReductionWriter:
         if not of_states.is_change and any(each.is_change for each in written.values()):
             of_states = store.touch(STATES)
         done.add(STATES, of_states)
-        self.is_overtaken = self.is_overtaken or self._overlaps(states, of_states)
+        self._look_for_others(states, of_states)
 
     def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> dict[str, Written]:
         store, jobs = self._store, self._jobs
@@ -114,6 +119,21 @@ class ReductionWriter:
         for table, rows in reduction.damaged.items():
             if names := some_namespaces(rows):
                 self._done.damaged[table] = names
+
+    def _look_for_others(self, states: DataFrame, written: Written) -> None:
+        """Set `is_overtaken` and `deletes_strays` by what other runs have committed since this writer was made."""
+        if not is_committed_by_others(self._store, self._store.run_id, self._since):
+            # No state names a newer version: what became of the record table after it, the next run finds.
+            return
+        if self._is_replaced():
+            self.is_overtaken = self.deletes_strays = True
+        self.is_overtaken = self.is_overtaken or self._overlaps(states, written)
+
+    def _is_replaced(self) -> bool:
+        """Return whether the record table is not a continuation of the version that was reduced."""
+        store, table = self._store, self._dialect.info.record_table
+        version, current = self._done.read_versions[table], store.version(table)
+        return current < version or store.was_replaced(table, version, current)
 
     def _overlaps(self, states: DataFrame, written: Written) -> bool:
         """Return whether another run wrote one of these states after this writer was made and before `written`."""

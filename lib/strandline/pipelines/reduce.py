@@ -276,6 +276,8 @@ class _DialectReduction:
             and reduced_before(store, dialect.info.name)[0] == previous < scope.version
         ):
             advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
+            # A state that came in between, of an older version, lies below the new one: no later run looks for it.
+            writer.is_overtaken = writer.others_reduced()
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved

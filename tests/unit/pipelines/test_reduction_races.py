@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import pytest
 
 from strandline.core.errors import FaultError
+from strandline.dialect_api.reduction import InMemory, Reduction
 from strandline.dialects import dialect
-from strandline.pipelines import reduce
+from strandline.pipelines import reduce, reduction_writer
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.reduction_writer import ReductionWriter
 from strandline.tables.commits import METADATA_OF_COMMIT
+from strandline.tables.written import Written
 
 LINES, STATES = "node_journal_line", "namespace_state"
 
@@ -83,3 +85,57 @@ def test_strays_are_deleted_until_a_round_has_no_other_run_beside_it(rounds):
 def test_rounds_end_although_other_runs_do_not(rounds):
     with pytest.raises(FaultError, match="5 times in a row"):
         rounds(*[(True, True)] * (reduce.ROUNDS + 1))
+
+
+def written_by(monkeypatch, strays, *, others):
+    """What a writer that replaces all does, in order, and whether it is overtaken: by states that were there before."""
+    done = []
+
+    def said(name, result):
+        return lambda *_, **__: done.append(name) or result
+
+    store = SimpleNamespace(
+        version=lambda _: 3, touch=said("touch", Written(5)), replace=said("states", Written(6, updated=1))
+    )
+    context = SimpleNamespace(
+        faults=SimpleNamespace(reach=print), progress=SimpleNamespace(stage=lambda _: None)
+    )
+    states = SimpleNamespace(withColumn=lambda *_: None)
+    monkeypatch.setattr(reduction_writer, "F", SimpleNamespace(current_timestamp=lambda: None))
+    monkeypatch.setattr(reduction_writer, "with_nulls", lambda *_: states)
+    monkeypatch.setattr(reduction_writer, "delete_strays", said("strays", strays))
+    writer = ReductionWriter(store, dialect("sdmp"), context, None, ReduceResult())
+    monkeypatch.setattr(writer, "others_reduced", lambda: others, raising=False)
+    monkeypatch.setattr(writer, "_look_for_others", said("look", None))
+    writer.write_all(Reduction({}, states, in_memory=InMemory(0, ())))
+    return done, writer.is_overtaken
+
+
+@pytest.mark.parametrize(
+    ("strays", "others", "expected"),
+    [
+        ({}, False, ["strays", "states", "look"]),
+        ({"node_journal": Written(4, deleted=1)}, False, ["strays", "touch", "states", "look"]),
+        ({"node_journal": Written(4, deleted=1)}, True, ["states", "look"]),
+    ],
+    ids=["no stray rows", "stray rows", "new states"],
+)
+def test_other_runs_find_that_stray_rows_were_deleted_and_rows_below_new_states_are_not(
+    monkeypatch, strays, others, expected
+):
+    assert written_by(monkeypatch, strays, others=others) == (expected, others)
+
+
+@pytest.mark.parametrize("deletes_strays", [False, True])
+def test_a_writer_that_deletes_strays_is_overtaken_by_states_that_it_does_not_write(
+    monkeypatch, deletes_strays
+):
+    new = SimpleNamespace(join=lambda *_: None)
+    writer = writer_at(8)
+    writer.deletes_strays = deletes_strays
+    writer._jobs = SimpleNamespace(has_rows=lambda frame: frame is new)
+    writer._store.is_merged_by_others = lambda *_: True
+    writer._store.is_touched_by_others = lambda *_: False
+    monkeypatch.setattr(writer, "_new_states", lambda _: new)
+    states = SimpleNamespace(select=lambda _: None)
+    assert writer._overlaps(states, Written(6)) == deletes_strays

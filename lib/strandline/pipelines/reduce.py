@@ -146,13 +146,13 @@ class _DialectReduction:
 
         Raises: FaultError WRITE_CONFLICT.
         """
-        is_overtaken = False
+        is_overtaken = deletes_strays = False
         for _ in range(ROUNDS):
             # Made first: what others write from now on, it finds.
             writer = ReductionWriter(self._store, self._dialect, self._context, self._jobs, self._done)
-            if self._reduce(writer, whole=is_overtaken):
+            if self._reduce(writer, whole=is_overtaken, deletes_strays=deletes_strays):
                 return
-            is_overtaken = writer.is_overtaken
+            is_overtaken, deletes_strays = writer.is_overtaken, deletes_strays or writer.deletes_strays
             self._context.progress.note(
                 f"another run reduced {self._table} at the same time: it is reduced again"
             )
@@ -162,8 +162,11 @@ class _DialectReduction:
             "Run `strandline reduce --full` when no other command reduces: until then states may lack records.",
         )
 
-    def _reduce(self, writer: ReductionWriter, *, whole: bool) -> bool:
-        """Reduce once; `whole`: everything. Return False if another run wrote the same states meanwhile."""
+    def _reduce(self, writer: ReductionWriter, *, whole: bool, deletes_strays: bool) -> bool:
+        """Reduce once; `whole`: everything, `deletes_strays`: and delete rows of records that are gone.
+
+        Return False if another run wrote the same states meanwhile.
+        """
         store, dialect, request, jobs, done = (
             self._store, self._dialect, self._request, self._jobs, self._done
         )  # fmt: skip
@@ -174,10 +177,12 @@ class _DialectReduction:
         scope = self._scope(previous, version)
         done.read_versions.update(scope.side_versions)
         context.progress.stage(f"reducing {table}")
-        if previous is None or whole:
+        if previous is not None and deletes_strays:
+            self._write_all(writer, scope, previous)
+        elif previous is None or whole:
             # A first reduction that was killed may have left rows of records that are gone now.
             is_left = previous is None and store.begin_repair(dialect.info.reduced_tables)
-            writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left)
+            writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left or deletes_strays)
         elif reason := self._why_all(previous, version):
             context.progress.note(f"{reason}: everything is reduced")
             self._write_all(writer, scope, previous)
@@ -271,6 +276,8 @@ class _DialectReduction:
             and reduced_before(store, dialect.info.name)[0] == previous < scope.version
         ):
             advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
+            # A state that came in between, of an older version, lies below the new one: no later run looks for it.
+            writer.is_overtaken = writer.others_reduced()
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved

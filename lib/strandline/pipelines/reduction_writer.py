@@ -13,6 +13,7 @@ from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.merges_at_once import MergesAtOnce
+from strandline.tables.reduced_versions import is_committed_by_others
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
@@ -22,12 +23,15 @@ class ReductionWriter:
 
     `is_overtaken`: another run wrote a state of the same namespaces since then. Of two such runs the one that writes
     its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
+    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or the record table
+    was restored, replaced or made anew after it was read, and another run may have named a newer version of it since.
     """
 
     def __init__(
         self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs, done: ReduceResult
     ) -> None:  # fmt: skip
         self.is_overtaken = False
+        self.deletes_strays = False
         self.has_changed_states = False
         self._since = store.version(STATES)
         self._store = store
@@ -40,6 +44,12 @@ class ReductionWriter:
         """Return whether another run wrote states since this writer was made."""
         return self._store.is_merged_by_others(STATES, self._store.run_id, self._since)
 
+    def others_reduced(self) -> bool:
+        """Return whether another run wrote states of this dialect since this writer was made."""
+        return self.others_wrote_states() and self._jobs.has_rows(
+            self._new_states(self._store.version(STATES))
+        )
+
     def write_all(self, rebuilt: Reduction) -> None:
         """Write the rows of a full reduction, and delete stored rows that it does not have."""
         self.write(rebuilt, replaces_all=True)
@@ -47,10 +57,12 @@ class ReductionWriter:
     def write(self, reduction: Reduction, *, replaces_all: bool = False) -> None:
         """Write one MERGE per table: several at once, and the states after all others.
 
-        With `replaces_all` stored rows that the reduction does not have are deleted. If rows changed but no state, the
-        states get an empty commit: another run, which wrote newer rows and no states yet, finds it.
+        With `replaces_all` stored rows that the reduction does not have are deleted, unless another run has written
+        states meanwhile: these rows may be newer. If rows were deleted, or changed without a state, the states get an
+        empty commit: another run, which wrote newer rows and no states yet, finds it.
         """
         store, jobs, done = self._store, self._jobs, self._done
+        self.deletes_strays = self.deletes_strays or replaces_all
         self.note_findings(reduction)
         states = with_nulls(store, reduction.states)
         known = reduction.in_memory
@@ -65,8 +77,15 @@ class ReductionWriter:
         done.namespaces += known.namespaces
         done.counts["reduced"] += known.namespaces
         written = self._write_tables(reduction, known.buckets) if known.namespaces else {}
+        strays: dict[str, Written] = {}
         if replaces_all:
-            add_written(written, delete_strays(store, self._dialect, reduction, jobs))
+            self.is_overtaken = self.is_overtaken or self.others_reduced()
+            if not self.is_overtaken:
+                strays = delete_strays(store, self._dialect, reduction, jobs)
+        add_written(written, strays)
+        if strays:
+            # Before the states: a run that writes its own after this commit finds it, this one finds those before it.
+            add_written(written, {STATES: store.touch(STATES)})
         add_written(done.written, written)
         self._context.faults.reach("reduce.before_state")
         self._context.progress.stage(f"writing {STATES}")
@@ -75,10 +94,10 @@ class ReductionWriter:
         in_memory = reduction.in_memory is not None
         of_states = store.replace(STATES, rows, known.buckets or (0,), in_memory=in_memory)
         self.has_changed_states = self.has_changed_states or of_states.is_change
-        if not of_states.is_change and any(each.is_change for each in written.values()):
+        if not strays and not of_states.is_change and any(each.is_change for each in written.values()):
             of_states = store.touch(STATES)
         done.add(STATES, of_states)
-        self.is_overtaken = self.is_overtaken or self._overlaps(states, of_states)
+        self._look_for_others(states, of_states)
 
     def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> dict[str, Written]:
         store, jobs = self._store, self._jobs
@@ -115,19 +134,46 @@ class ReductionWriter:
             if names := some_namespaces(rows):
                 self._done.damaged[table] = names
 
+    def _look_for_others(self, states: DataFrame, written: Written) -> None:
+        """Set `is_overtaken` and `deletes_strays` by what other runs have committed since this writer was made."""
+        if not is_committed_by_others(self._store, self._store.run_id, self._since):
+            # No state names a newer version: what became of the record table after it, the next run finds.
+            return
+        if self._is_replaced():
+            self.is_overtaken = self.deletes_strays = True
+        self.is_overtaken = self.is_overtaken or self._overlaps(states, written)
+
+    def _is_replaced(self) -> bool:
+        """Return whether the record table is not a continuation of the version that was reduced."""
+        store, table = self._store, self._dialect.info.record_table
+        version, current = self._done.read_versions[table], store.version(table)
+        return current < version or store.was_replaced(table, version, current)
+
     def _overlaps(self, states: DataFrame, written: Written) -> bool:
-        """Return whether another run wrote one of these states after this writer was made and before `written`."""
+        """Return whether another run wrote one of these states after this writer was made and before `written`.
+
+        With `deletes_strays` any state of the dialect counts: what this run did not write of it, it may have deleted,
+        or should have.
+        """
         if not self.others_wrote_states():
             return False
-        store, key = self._store, ["namespace", "run_id"]
+        store = self._store
         if store.is_touched_by_others(STATES, store.run_id, self._since):
             # For rows of other tables: see `write`.
             return True
-        before = store.read_version(STATES, self._since).select(*key)
         # Those that this run replaced are in the version before.
         last = written.version
         if written.is_change:
             last = store.merge_of(STATES, store.run_id, written).version - 1
-        others = store.read_version(STATES, last).where(F.col("run_id") != store.run_id)
-        new = others.select(*key).join(before, key, "left_anti")
-        return self._jobs.has_rows(new.join(states.select("namespace"), "namespace", "left_semi"))
+        new = self._new_states(last)
+        if not self.deletes_strays:
+            new = new.join(states.select("namespace"), "namespace", "left_semi")
+        return self._jobs.has_rows(new)
+
+    def _new_states(self, last: int) -> DataFrame:
+        """Return the states of the dialect at a version that other runs wrote after this writer was made."""
+        store, key = self._store, ["namespace", "run_id"]
+        before = store.read_version(STATES, self._since).select(*key)
+        is_other = (F.col("dialect") == self._dialect.info.name) & (F.col("run_id") != store.run_id)
+        others = store.read_version(STATES, last).where(is_other)
+        return others.select(*key).join(before, key, "left_anti")

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.maintenance import advance_sql, restart_sql
 from strandline.contracts.shared_tables import STATES
-from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.commits import METADATA_OF_COMMIT, USER_METADATA, session_settings
 from strandline.tables.read_lake import replaces_rows
 from strandline.tables.reads import COMMITS_SEARCHED, TableReads
 from strandline.tables.store import TableStore
@@ -97,6 +97,15 @@ def may_be_updated(tables: TableReads) -> bool:
     """
     commits = tables.newest_commits(STATES)
     return commits[-1]["version"] > 0 or any(each["operation"] == "UPDATE" for each in commits)
+
+
+def is_committed_by_others(tables: TableReads, run_id: str, since: int) -> bool:
+    """Return whether somebody other than the run `run_id` committed to the states after the version `since`.
+
+    Not only by a MERGE: `advance` and `restart` name a version of the record table by an UPDATE.
+    """
+    later = (each for each in tables.newest_commits(STATES) if each["version"] > since)
+    return any(each.get(METADATA_OF_COMMIT) != run_id for each in later)
 
 
 def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:

@@ -11,6 +11,7 @@ from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
 from strandline.tables.reads import COMMITS_SEARCHED, TableReads
 from strandline.tables.reduced_versions import (
+    is_committed_by_others,
     is_unlike_reduced,
     reduced_before,
     reduced_dialects,
@@ -212,6 +213,10 @@ def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_v
         True, True, False, False, False
     ]  # fmt: skip
     assert tables.is_merged_by_others(STATES, "theirs", 2)
+    # Also by a commit that is no MERGE: the version 4 names no run.
+    assert [is_committed_by_others(tables, "ours", seen) for seen in (2, 3, 4)] == [True, True, False]
+    edited(tmp_path, STATES, 4, operation="UPDATE", **{METADATA_OF_COMMIT: "ours"})
+    assert [is_committed_by_others(tables, "ours", seen) for seen in (1, 2, 3)] == [True, False, False]
 
 
 def test_a_dialect_is_reduced_up_to_the_newest_version_that_any_of_its_states_names(tmp_path):

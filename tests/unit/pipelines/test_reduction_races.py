@@ -1,0 +1,141 @@
+"""What a reduction does about commits of other runs, without Spark."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from strandline.core.errors import FaultError
+from strandline.dialect_api.reduction import InMemory, Reduction
+from strandline.dialects import dialect
+from strandline.pipelines import reduce, reduction_writer
+from strandline.pipelines.reduce_result import ReduceResult
+from strandline.pipelines.reducer_options import ReducerOptions
+from strandline.pipelines.reduction_writer import ReductionWriter
+from strandline.tables.commits import METADATA_OF_COMMIT
+from strandline.tables.written import Written
+
+LINES, STATES = "node_journal_line", "namespace_state"
+
+
+def writer_at(current, *, replaced=False, others=True):
+    """A writer that reduced version 8 of the lines, which have the version `current` now."""
+    commits = [{"version": version, METADATA_OF_COMMIT: run} for version, run in ((4, "ours"), (3, "theirs"))]
+    if others:
+        commits.insert(0, {"version": 5, METADATA_OF_COMMIT: "theirs", "operation": "UPDATE"})
+    store = SimpleNamespace(
+        run_id="ours",
+        version=lambda table: {STATES: 3, LINES: current}[table],
+        newest_commits={STATES: commits}.__getitem__,
+        was_replaced=lambda table, *versions: (table, versions) == (LINES, (8, current)) and replaced,
+    )
+    done = ReduceResult(read_versions={LINES: 8})
+    return ReductionWriter(store, dialect("sdmp"), None, None, done)
+
+
+@pytest.mark.parametrize(
+    ("current", "replaced", "others", "overlaps", "expected"),
+    [
+        (9, True, True, False, (True, True)),
+        (2, False, True, False, (True, True)),
+        (9, False, True, False, (False, False)),
+        (9, False, True, True, (True, False)),
+        (9, True, False, True, (False, False)),
+    ],
+    ids=["restored", "made anew", "other states", "same states", "alone"],
+)
+def test_records_that_were_replaced_beside_another_run_are_reduced_again_and_strays_deleted(
+    monkeypatch, current, replaced, others, overlaps, expected
+):
+    writer = writer_at(current, replaced=replaced, others=others)
+    monkeypatch.setattr(writer, "_overlaps", lambda *_: overlaps)
+    writer._look_for_others(None, None)
+    assert (writer.is_overtaken, writer.deletes_strays) == expected
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """A function that runs a reduction whose rounds end so: what each was asked."""
+
+    def run(*ends):
+        asked, ending = [], iter(ends)
+
+        def once(_, writer, **given):
+            asked.append((given["whole"], given["deletes_strays"]))
+            writer.is_overtaken, writer.deletes_strays = next(ending)
+            return not writer.is_overtaken
+
+        monkeypatch.setattr(reduce._DialectReduction, "_reduce", once)
+        context = SimpleNamespace(progress=SimpleNamespace(note=print))
+        store = SimpleNamespace(version=lambda _: 3)
+        reduce._DialectReduction(
+            store, dialect("sdmp"), reduce.ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
+        ).run()
+        return asked
+
+    return run
+
+
+def test_strays_are_deleted_until_a_round_has_no_other_run_beside_it(rounds):
+    assert rounds((False, True)) == [(False, False)]
+    assert rounds((True, False), (False, False)) == [(False, False), (True, False)]
+    asked = rounds((True, True), (True, False), (False, True))
+    assert asked == [(False, False), (True, True), (True, True)]
+
+
+def test_rounds_end_although_other_runs_do_not(rounds):
+    with pytest.raises(FaultError, match="5 times in a row"):
+        rounds(*[(True, True)] * (reduce.ROUNDS + 1))
+
+
+def written_by(monkeypatch, strays, *, others):
+    """What a writer that replaces all does, in order, and whether it is overtaken: by states that were there before."""
+    done = []
+
+    def said(name, result):
+        return lambda *_, **__: done.append(name) or result
+
+    store = SimpleNamespace(
+        version=lambda _: 3, touch=said("touch", Written(5)), replace=said("states", Written(6, updated=1))
+    )
+    context = SimpleNamespace(
+        faults=SimpleNamespace(reach=print), progress=SimpleNamespace(stage=lambda _: None)
+    )
+    states = SimpleNamespace(withColumn=lambda *_: None)
+    monkeypatch.setattr(reduction_writer, "F", SimpleNamespace(current_timestamp=lambda: None))
+    monkeypatch.setattr(reduction_writer, "with_nulls", lambda *_: states)
+    monkeypatch.setattr(reduction_writer, "delete_strays", said("strays", strays))
+    writer = ReductionWriter(store, dialect("sdmp"), context, None, ReduceResult())
+    monkeypatch.setattr(writer, "others_reduced", lambda: others, raising=False)
+    monkeypatch.setattr(writer, "_look_for_others", said("look", None))
+    writer.write_all(Reduction({}, states, in_memory=InMemory(0, ())))
+    return done, writer.is_overtaken
+
+
+@pytest.mark.parametrize(
+    ("strays", "others", "expected"),
+    [
+        ({}, False, ["strays", "states", "look"]),
+        ({"node_journal": Written(4, deleted=1)}, False, ["strays", "touch", "states", "look"]),
+        ({"node_journal": Written(4, deleted=1)}, True, ["states", "look"]),
+    ],
+    ids=["no stray rows", "stray rows", "new states"],
+)
+def test_other_runs_find_that_stray_rows_were_deleted_and_rows_below_new_states_are_not(
+    monkeypatch, strays, others, expected
+):
+    assert written_by(monkeypatch, strays, others=others) == (expected, others)
+
+
+@pytest.mark.parametrize("deletes_strays", [False, True])
+def test_a_writer_that_deletes_strays_is_overtaken_by_states_that_it_does_not_write(
+    monkeypatch, deletes_strays
+):
+    new = SimpleNamespace(join=lambda *_: None)
+    writer = writer_at(8)
+    writer.deletes_strays = deletes_strays
+    writer._jobs = SimpleNamespace(has_rows=lambda frame: frame is new)
+    writer._store.is_merged_by_others = lambda *_: True
+    writer._store.is_touched_by_others = lambda *_: False
+    monkeypatch.setattr(writer, "_new_states", lambda _: new)
+    states = SimpleNamespace(select=lambda _: None)
+    assert writer._overlaps(states, Written(6)) == deletes_strays

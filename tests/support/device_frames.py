@@ -43,6 +43,9 @@ class Uncounted:
     def persist(self, frame, name):
         return frame.persist()
 
+    def checkpoint(self, frame, name):
+        return frame.persist()
+
     def row(self, frame):
         return frame.first()
 

@@ -333,10 +333,10 @@ def _replace(log: Path, spelled: Mapping[str, str]) -> None:
 
 
 def _values_of(column):
-    """The values of a column of Arrow as Spark gives them: a map, which Arrow gives as pairs, is a dict."""
+    """The values of a column of Arrow as Spark gives them: a map, which Arrow gives as pairs, is a dict, by its keys."""
     values = column.to_pylist()
     if pa.types.is_map(column.type):
-        return [None if each is None else dict(each) for each in values]
+        return [None if each is None else dict(sorted(each)) for each in values]
     return map(_of_arrow, values)
 
 
@@ -348,9 +348,11 @@ def _of_arrow(value):
 
 
 def plain(value):
-    """A row as values that compare and print: tuples and bytes."""
+    """A row as values that compare and print: tuples, bytes, and dicts by their keys."""
     if isinstance(value, bytearray):
         return bytes(value)
+    if isinstance(value, dict):
+        return dict(sorted(value.items()))
     if isinstance(value, (tuple, list)):
         return tuple(plain(each) for each in value)
     return value

@@ -333,7 +333,7 @@ def _replace(log: Path, spelled: Mapping[str, str]) -> None:
 
 
 def _values_of(column):
-    """The values of a column of Arrow as Spark gives them: a map, which Arrow gives as pairs, is a dict, by its keys."""
+    """The values of a column of Arrow as Spark gives them: a map, which is pairs in Arrow, is a dict by its keys."""
     values = column.to_pylist()
     if pa.types.is_map(column.type):
         return [None if each is None else dict(sorted(each)) for each in values]

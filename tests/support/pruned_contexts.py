@@ -121,15 +121,15 @@ class ReferenceContexts:
     def finals(self):
         return {each.namespace.id: each.final for each in self.members if each.height}
 
-    def enter(self, lake, facts, beside=()):
-        """Union facts into both, and rows `beside` them into the lake; what was pruned is known."""
+    def enter(self, lake, facts):
+        """Union facts into both; what was pruned is known."""
         for fact in facts:
             name = fact.namespace.text
             if fact.fact_id not in self.pruned.get(name, {}):
                 self.held.setdefault(fact.namespace, {})[fact.fact_id] = fact
         rows = {each.fact_id: fact_row(each) for each in facts}
         gone = {id_ for name in self.pruned.values() for id_ in name}
-        enter_rows(lake, [*beside, *(row for id_, row in rows.items() if id_ not in gone)])
+        enter_rows(lake, [row for id_, row in rows.items() if id_ not in gone])
 
     def before(self, namespace):
         gone = self.pruned.get(namespace.text, {})

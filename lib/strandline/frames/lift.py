@@ -29,21 +29,6 @@ def map_batches(
     return rows.mapInArrow(run, from_arrow_schema(schema))
 
 
-def map_groups(
-    rows: DataFrame, kernel: Callable[[pd.DataFrame], pd.DataFrame], schema: pa.Schema
-) -> DataFrame:
-    """Run a kernel over all rows of each namespace at once; those of one must fit into a task.
-
-    Reads:  as the kernel, and namespace.  Gives: the columns of `schema`.  Rows: as the kernel.
-    """
-
-    def run(group: pd.DataFrame) -> pd.DataFrame:
-        return kernel(group)
-
-    typed = _with_types(run, group=pd.DataFrame, returns=pd.DataFrame)
-    return rows.groupBy("namespace").applyInPandas(typed, from_arrow_schema(schema))
-
-
 def nested_rows(reduced: DataFrame, column: str) -> DataFrame:
     """Take the rows of a table out of what a kernel gives of a namespace.
 

@@ -93,12 +93,35 @@ class Content:
 
 def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:
     """Yield the lines of a file, or those that begin in its split, each with its number from that start."""
-    for number, line in enumerate(stream_lines(content, limit=limit, keep=keep, offset=content.offset)):
-        if number == 0 and content.part:
-            continue  # the split before reads this line to its end
+    blocks, offset = iter(content), content.offset
+    if content.part:
+        found = after_line(blocks, offset, content.until)
+        if found is None:
+            return
+        rest, offset = found
+        blocks = chain((rest,), blocks)
+    lines = stream_lines(blocks, limit=limit, keep=keep, offset=offset)
+    for number, line in enumerate(lines, start=1 if content.part else 0):
         if content.until is not None and line.offset > content.until:
             return
         yield number, line
+
+
+def after_line(blocks: Iterator[bytes], offset: int, until: int | None) -> tuple[bytes, int] | None:
+    """Return what a block has after the first LF, and where that begins; the blocks begin at `offset`.
+
+    None if there is no LF before byte `until`: then no line begins in the split. Nothing after it is read, since each
+    split of a file that is one long line would read the file to its end.
+    """
+    while until is None or offset < until:
+        block = next(blocks, None)
+        if block is None:
+            return None
+        end = block.find(b"\n", 0, None if until is None else until - offset) + 1
+        if end:
+            return block[end:], offset + end
+        offset += len(block)
+    return None
 
 
 def mark_bytes(head: bytes) -> int:

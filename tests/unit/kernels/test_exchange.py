@@ -3,7 +3,6 @@
 import io
 import json
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -24,21 +23,61 @@ OWN, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
 PAIRS = [(synthetic_id("author", k), synthetic_id("resource", k)) for k in range(3)]
 
 
-def test_what_the_way_down_from_the_tip_does_not_meet_is_beside_the_trunk():
-    trunk = list(synthetic(0, 7))
-    beside = list(append(trunk[3], PAIRS[:2]))
-    lines = [*trunk[2:], *beside]
-    group = pd.DataFrame(
-        {
-            "namespace": "node:x",
-            "tip_hash": line_hash(trunk[-1]),
-            "line_hash": [line_hash(line) for line in lines],
-            "line_number": [line.partition(b"@")[0].decode() for line in lines],
-        }
-    )
-    found = off_trunk(group.sample(frac=1, random_state=1))
-    assert sorted(found["line_hash"]) == sorted(line_hash(line) for line in beside)
-    assert set(found["namespace"]) == {"node:x"}
+def disputed_rows(lines, tip, name):
+    """All lines of a journal as rows with their n, in any order."""
+    n = {line_hash(lines[0]): 1}
+    rows = [(name, line_hash(tip), line_hash(lines[0]), None, 1)]
+    for line in lines[1:]:
+        number = line.partition(b"@")[0].decode()
+        n[line_hash(line)] = n[number] + 1
+        rows.append((name, line_hash(tip), line_hash(line), number, n[number] + 1))
+    return rows
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("below", [0, 2])
+def test_what_the_way_down_from_the_tip_does_not_meet_is_beside_the_trunk(size, below):
+    trunk, other = list(synthetic(0, 7)), list(synthetic(1, 5))
+    beside = [*append(trunk[3], PAIRS[:2]), *append(trunk[5], PAIRS[2:])]
+    others = list(append(other[0], PAIRS))
+    journals = [([*trunk, *beside], trunk[-1], "node:a"), ([*other, *others], other[-1], "node:b")]
+    rows = [row for journal in journals for row in disputed_rows(*journal) if row[4] > below]
+    rows.sort(key=lambda row: (row[0], -row[4], row[2]))
+    names = ("namespace", "tip_hash", "line_hash", "line_number")
+    schema = pa.schema(dict.fromkeys(names, pa.string()))
+    batches = [
+        pa.RecordBatch.from_pylist(
+            [dict(zip(names, row[:4], strict=True)) for row in rows[at : at + size]], schema
+        )
+        for at in range(0, len(rows), size)
+    ]
+    found = [
+        (row["namespace"], row["line_hash"]) for batch in off_trunk(batches) for row in batch.to_pylist()
+    ]
+    expected = [("node:a", line) for line in beside]
+    # Of the other journal, lines below the first that are read do not count.
+    expected += [("node:b", line) for line in others if below < 2 or line != others[0]]
+    assert sorted(found) == sorted((name, line_hash(line)) for name, line in expected)
+
+
+def test_of_a_long_forked_journal_one_batch_is_in_memory():
+    made = []
+
+    def rows():
+        for at in range(3):
+            made.append(at)
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "namespace": ["node:a"],
+                    "tip_hash": ["t"],
+                    "line_hash": [f"beside {at}"],
+                    "line_number": ["x"],
+                }
+            )
+
+    first = next(off_trunk(rows()))
+    assert first.to_pylist() == [{"namespace": "node:a", "line_hash": "beside 0"}]
+    assert made == [0]
 
 
 def asked(node: str, **request: object) -> bytes:

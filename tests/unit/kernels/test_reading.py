@@ -34,8 +34,8 @@ from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.opened import Content
-from strandline.kernels.pieces import DAMAGE_FRAME
-from strandline.kernels.reading import LISTED, ReadOptions, read_files
+from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
+from strandline.kernels.reading import LISTED, ReadOptions, Source, read_files
 from support import random_journals
 
 MARK = b"\xef\xbb\xbf"
@@ -196,6 +196,30 @@ def test_a_file_of_frames_split_into_many_gives_the_same_elements() -> None:
     for size in (1, 64, 193, 500, 1000):
         ends = [*range(0, len(SPLIT), size), len(SPLIT)]
         assert told(pieces(SPLIT, splits=list(pairwise(ends)))) == whole, size
+
+
+@pytest.mark.parametrize(("label", "first"), [(None, FRAME), (NODE, TEXT)])
+@pytest.mark.parametrize("chunks", [NO_CHUNKS, ChunkRules(4)])
+def test_a_long_line_is_read_to_its_end_by_the_split_in_which_it_begins_alone(label, first, chunks) -> None:
+    data = first + b"\n" + b"x" * 100_000 + b"\n" + first
+    given = 0
+
+    def begin(start: int):
+        nonlocal given
+        for at in range(start, len(data), 500):
+            given += len(data[at : at + 500])
+            yield data[at : at + 500]
+
+    rows = Pieces(ELEMENT_FIELDS)
+    for start in range(0, len(data), 1_000):
+        part = Content(partial(begin, start), part=start, until=min(start + 1_000, len(data)))
+        source = Source(0, lambda: io.BytesIO(data), label=label)
+        for _ in read_content(source, part, rows, options(), chunks=chunks):
+            pass
+    assert given < 3 * len(data)
+    found = [row["raw_bytes"] for batch in rows.rest() for row in batch.to_pylist()]
+    assert found.count(100_000) == 1
+    assert len(found) > 4
 
 
 def test_a_cut_last_frame_is_never_left_to_splits() -> None:

@@ -19,7 +19,7 @@ from strandline.dialects.sdmp.kernels.chunks import (
 )
 from strandline.kernels.codecs import StreamDamage
 from strandline.kernels.lines import CappedBytes, stream_lines
-from strandline.kernels.opened import Content
+from strandline.kernels.opened import Content, after_line
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
 
@@ -52,7 +52,7 @@ def read_text(
     line without the length of its form on, each line is an element of the last part.
     """
     ahead = _Ahead(content)
-    if content.part and not ahead.drop_line():
+    if content.part and not ahead.drop_line(content.until):
         return
     node = source.label if content.part else None
     if rules.lines:
@@ -164,18 +164,13 @@ class _Ahead:
         self._seen = self._seen[size:]
         self.offset += size
 
-    def drop_line(self) -> bool:
-        """Leave out all bytes up to the next LF; false if there is none."""
-        while True:
-            end = self._seen.find(b"\n") + 1
-            if end:
-                self.drop(end)
-                return True
-            self.drop(len(self._seen))
-            block = self._next()
-            if block is None:
-                return False
-            self._seen = block
+    def drop_line(self, until: int | None) -> bool:
+        """Leave out all bytes up to the next LF; false if there is none before byte `until`. Nothing was seen yet."""
+        found = after_line(iter(self._next, None), self.offset, until)
+        if found is None:
+            return False
+        self._seen, self.offset = found
+        return True
 
     def rest(self) -> Iterator[bytes]:
         """Return the blocks that are left. Raises: StreamDamage."""

@@ -21,7 +21,7 @@ from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, o
 from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES, PEER_STATUSES, RESOURCES, WANTED, as_rows
 from strandline.dialects.sdmp.types import DIALECT
-from strandline.frames.lift import map_groups
+from strandline.frames.lift import map_batches
 from strandline.frames.quarantine import deferred
 
 
@@ -103,8 +103,11 @@ def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
     """
     forked = journals.where("fork_count > 0").select("namespace", "tip_hash", "common_n")
     disputed = lines.join(F.broadcast(forked), "namespace").where("n > common_n")
-    columns = ("namespace", "tip_hash", "line_hash", "line_number")
-    return map_groups(disputed.select(*columns), kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
+    columns = ("namespace", "n", "tip_hash", "line_hash", "line_number")
+    last_first = (
+        disputed.select(*columns).repartition("namespace").sortWithinPartitions("namespace", F.desc("n"))
+    )
+    return map_batches(last_first, kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
 
 
 def _named(links: DataFrame, authors: DataFrame, lines: DataFrame) -> DataFrame:

@@ -28,12 +28,16 @@ _MAX_DER_BYTES: Final = 72
 _MAX_DER_INTEGER_BYTES: Final = 33
 
 
-@lru_cache(maxsize=CACHED_KEYS)
 def _point(raw: bytes) -> coincurve.PublicKey | None:
     # libsecp256k1 accepts the hybrid forms 06 and 07, OpenSSL does not: here a point has only two encodings.
     compressed = len(raw) == COMPRESSED_BYTES and raw[0] in (2, 3)
     if not compressed and not (len(raw) == UNCOMPRESSED_BYTES and raw[0] == 4):
         return None
+    return _parsed(raw)
+
+
+@lru_cache(maxsize=CACHED_KEYS)
+def _parsed(raw: bytes) -> coincurve.PublicKey | None:
     try:
         return coincurve.PublicKey(raw)
     except ValueError:

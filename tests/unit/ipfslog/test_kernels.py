@@ -7,14 +7,23 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
+from strandline.dialects.ipfslog.codec import (
+    canonical_cid,
+    dag_cbor,
+    identity_of,
+    identity_value,
+    parse_cid,
+    parse_dag_cbor,
+)
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import (
     IDENTITY,
+    IDENTITY_CHARS,
     JUDGED,
     STORED_IDENTITY,
     identities,
     judgement,
+    refuted,
 )
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
 from strandline.dialects.ipfslog.verify import check_block, verify_block, verify_identity
@@ -23,6 +32,7 @@ from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from support.ipfslog_cases import book, dag, entry, who
+from support.ipfslog_tampering import signed
 
 ALICE, BOB = who("alice").record, who("bob").record
 
@@ -149,6 +159,22 @@ def test_a_stored_identity_keeps_its_verdict_and_one_that_nobody_delivered_has_n
         [again] = verdicts([block], stored=stored, is_used=False)
         assert again == stored | {"source": None, "is_new": False, "is_record": False, "is_row": True}
     assert verdicts([None]) == []
+
+
+@pytest.mark.parametrize("members", [{"publicKey": "k" * 1000}, {"type": "t" * 1000}, {"id": BOB.id}])
+def test_an_entry_is_refuted_as_in_the_reference_by_the_start_of_its_identity(members):
+    named = identity_of(identity_value(who("alice", "core2").record) | members)
+    made = entry("hello", "core2")
+    block = signed("core2", identity=canonical_cid(named.digest))
+    expected = verify_block(block, None, "strict", {named.digest: verify_identity(named)})
+    row = {
+        "judge_id": made.record_id, "variant": "core2", "key": made.key, "reasons": [], "evidence": None,
+        "valid": False, "identity_digest": named.digest, "public_key": named.public_key[:IDENTITY_CHARS],
+        "identity_type": named.type[:IDENTITY_CHARS],
+    }  # fmt: skip
+    [found] = next(refuted([pa.RecordBatch.from_pylist([row])])).to_pylist()
+    assert (tuple(found["reasons"]), json.loads(found["evidence"])) == (expected.reasons, expected.evidence)
+    assert expected.reasons
 
 
 def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of_others(monkeypatch):

@@ -1,6 +1,7 @@
 """One valid entry of each variant against named mutations, each with what both profiles must say of it."""
 
 import json
+import tracemalloc
 
 import pytest
 from cbor2 import CBORTag
@@ -143,3 +144,19 @@ def test_an_identity_that_is_no_link_or_text_stays_data():
 def test_a_hash_of_json_that_is_no_text_is_a_wrong_type_in_every_variant(variant, stated):
     value = json.loads(to_json(MADE[variant])) | {"hash": stated}
     assert verify_json(value).reasons == ("TYPE_INVALID",)
+
+
+@pytest.mark.parametrize("profile", ["strict", "compat"])
+@pytest.mark.parametrize("digits", ["0a", "zz"])
+def test_a_judged_key_as_long_as_an_entry_is_not_kept_in_memory(digits, profile):
+    tracemalloc.start()
+    try:
+        held = tracemalloc.get_traced_memory()[0]
+        for number in range(4):
+            key = digits * 200_000 + f"{number:04x}"
+            verdict = verify_block(changed("v2", key=key), None, profile, book())
+            assert "KEY_MALFORMED" in verdict.reasons
+        del key, verdict
+        assert tracemalloc.get_traced_memory()[0] - held < 200_000
+    finally:
+        tracemalloc.stop()

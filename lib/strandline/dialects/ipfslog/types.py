@@ -71,6 +71,15 @@ class IdentityRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedIdentity:
+    """What of an identity decides on entries, besides its verdict; a text that no valid identity has may be cut."""
+
+    digest: bytes
+    public_key: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """An entry that passed its checks; `block` is exactly the bytes whose digest is `record_id`.
 

@@ -11,7 +11,9 @@ from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import (
     IDENTITY,
+    IDENTITY_CHARS,
     REFUTED,
+    REFUTED_COLUMNS,
     STORED_IDENTITY,
     identities,
     refuted,
@@ -42,6 +44,7 @@ __all__ = [
     "ENCODED_SCHEMA",
     "ENTRY_COLUMNS",
     "IDENTITY",
+    "IDENTITY_CHARS",
     "JUDGED",
     "LOG_COLUMNS",
     "LOG_NODE",
@@ -52,6 +55,7 @@ __all__ = [
     "PROOF_COLUMNS",
     "PROOF_SCHEMA",
     "REFUTED",
+    "REFUTED_COLUMNS",
     "SKELETON_COLUMNS",
     "SKELETON_SCHEMA",
     "STATE_COLUMNS",

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from strandline.core.verdict import encode_evidence, evidence_of, reasons_of
+from strandline.core.verdict import MAX_TEXT_CHARS, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.ipfslog.codec import canonical_cid, is_dag_pb
-from strandline.dialects.ipfslog.types import BlockDocument, IdentityRecord, Variant, record_id
+from strandline.dialects.ipfslog.types import BlockDocument, IdentityRecord, NamedIdentity, Variant
 from strandline.dialects.ipfslog.verify import (
     identity_findings,
     identity_invalid,
@@ -87,6 +87,14 @@ def _opened(block: bytes) -> IdentityRecord:
     return element
 
 
+IDENTITY_CHARS: Final = MAX_TEXT_CHARS + 1
+"""The first characters of an identity's texts that its entries need: more than those of a valid one and of evidence."""
+
+REFUTED_COLUMNS: Final = (
+    "judge_id", "variant", "key", "reasons", "evidence", "valid", "identity_digest", "public_key", "identity_type",
+)  # fmt: skip
+"""An entry and its identity; many entries may name one identity of 2 MiB, so none of them has its block."""
+
 REFUTED: Final = pa.schema(
     [
         pa.field("judge_id", pa.binary(), nullable=False),
@@ -99,24 +107,23 @@ REFUTED: Final = pa.schema(
 def refuted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the reasons of entries that their identity refutes, together with the reasons of their own block.
 
-    Reads: judge_id, variant, key, reasons, evidence, identity_row (the identity's block), valid. `variant` is null
-            for an entry that its own block refutes too: only the validity of its identity is then left to report.
+    Reads: REFUTED_COLUMNS. `variant` is null for an entry that its own block refutes too: only the validity of its
+            identity is then left to report.
     Gives: REFUTED, one row per row.
     """
-    names = ("judge_id", "variant", "key", "reasons", "evidence", "identity_row", "valid")
     for batch in batches:
-        rows = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+        rows = zip(*(batch.column(name).to_pylist() for name in REFUTED_COLUMNS), strict=True)
         yield pa.RecordBatch.from_pylist([_refuted(*row) for row in rows], schema=REFUTED)
 
 
 def _refuted(
     judge_id: bytes, variant: Variant | None, key: str | None, reasons: list[str], evidence: str | None,
-    identity_row: bytes, valid: bool,
+    valid: bool, digest: bytes, public_key: str, kind: str,
 ) -> dict[str, Any]:  # fmt: skip
     if variant == "core2":
-        findings = identity_findings(variant, key or "", _opened(identity_row), valid)
+        findings = identity_findings(variant, key or "", NamedIdentity(digest, public_key, kind), valid)
     else:
-        findings = [identity_invalid(record_id(identity_row))]
+        findings = [identity_invalid(digest)]
     merged = {**(json.loads(evidence) if reasons and evidence else {}), **evidence_of(findings)}
     return {
         "judge_id": judge_id,

@@ -23,9 +23,9 @@ WAITS: Final = "identity:"
 class BatchIdentities(Gathered):
     """The identities that a batch needs.
 
-    `known` has identity_digest, identity_row (its block), writer_id, public_key, identity_type, valid, is_new (it was
-    verified in this run) and is_row (it is in `ipfs_log_identity`, or this run adds it); `verified` has
-    `kernels.IDENTITY`, of this run.
+    `known` has identity_digest, writer_id, public_key and identity_type (the first `kernels.IDENTITY_CHARS` characters
+    of each), valid, is_new (it was verified in this run) and is_row (it is in `ipfs_log_identity`, or this run adds
+    it); `verified` has `kernels.IDENTITY`, of this run.
     """
 
     known: DataFrame
@@ -103,10 +103,9 @@ def _as_known_identity(every: DataFrame) -> DataFrame:
 
     Reads:  the columns of `kernels.IDENTITY`.  Rows: one per row.
     """
-    return every.select(
-        F.col("record_id").alias("identity_digest"), F.col("block").alias("identity_row"),
-        F.col("id").alias("writer_id"), "public_key", F.col("type").alias("identity_type"), "valid", "is_new", "is_row",
-    )  # fmt: skip
+    names = {"id": "writer_id", "public_key": "public_key", "type": "identity_type"}
+    starts = (F.substring(text, 1, kernels.IDENTITY_CHARS).alias(name) for text, name in names.items())
+    return every.select(F.col("record_id").alias("identity_digest"), *starts, "valid", "is_new", "is_row")
 
 
 def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
@@ -144,9 +143,7 @@ def refuted(concluded_entries: DataFrame) -> DataFrame:
     Gives:  judge_id, reasons, evidence.
     Rows:   one per refuted entry.
     """
-    entries = concluded_entries.where("outcome = 'refuted'").select(
-        "judge_id", "variant", "key", "reasons", "evidence", "identity_row", "valid"
-    )
+    entries = concluded_entries.where("outcome = 'refuted'").select(*kernels.REFUTED_COLUMNS)
     return map_batches(entries, kernels.refuted, kernels.REFUTED)
 
 

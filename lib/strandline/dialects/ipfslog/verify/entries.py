@@ -7,7 +7,7 @@ from typing import Any, Final
 from strandline.core.judgement import Status
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.ipfslog.codec import canonical_cid
-from strandline.dialects.ipfslog.types import Entry, IdentityRecord, Profile, Variant
+from strandline.dialects.ipfslog.types import Entry, IdentityRecord, NamedIdentity, Profile, Variant
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, fits_variant, verify_identity
 from strandline.dialects.ipfslog.verify.shape import Shaped
@@ -147,7 +147,7 @@ def _is_same_key(key: str, public_key: str) -> bool:
 
 
 def identity_findings(
-    variant: Variant, key: str, identity: IdentityRecord, is_valid: bool | None
+    variant: Variant, key: str, identity: IdentityRecord | NamedIdentity, is_valid: bool | None
 ) -> list[Finding]:
     """Return the findings of checks 17 to 19 of an entry with this key; without 18 if `is_valid` is None."""
     findings = []

@@ -5,7 +5,7 @@ from typing import Final
 
 from strandline.core.encoding.base_n import parse_base16
 from strandline.core.signatures import COMPRESSED_BYTES, UNCOMPRESSED_BYTES, verify
-from strandline.dialects.ipfslog.types import IDENTITY_TYPES, IdentityRecord, Variant
+from strandline.dialects.ipfslog.types import IDENTITY_TYPES, IdentityRecord, NamedIdentity, Variant
 
 _KEY_BYTES: Final = {"orbitdb": UNCOMPRESSED_BYTES, "publickey": COMPRESSED_BYTES}
 
@@ -40,6 +40,6 @@ def _is_valid(identity: IdentityRecord) -> bool:
     return verify(signing, by_signing, identity.id.encode("utf-8")) and verify(external, by_external, vouched)
 
 
-def fits_variant(identity: IdentityRecord, variant: Variant) -> bool:
+def fits_variant(identity: IdentityRecord | NamedIdentity, variant: Variant) -> bool:
     """Return whether the type, which no signature covers, is the one that entries of the variant use."""
     return IDENTITY_TYPES.get(variant) == identity.type

@@ -9,6 +9,7 @@ from strandline.core.encoding.base_n import parse_base16
 from strandline.core.signatures import (
     CACHED_KEYS,
     COMPRESSED_BYTES,
+    UNCOMPRESSED_BYTES,
     compressed_point,
     der_of,
     is_point,
@@ -26,6 +27,7 @@ from strandline.dialects.ipfslog.verify.shape import Shaped
 _HEX_PAIRS: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _RAW_BYTES: Final = 64
 _MAX_INTEGER: Final = 2**256
+_MAX_CACHED_CHARS: Final = 2 * UNCOMPRESSED_BYTES
 
 
 def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes:
@@ -111,12 +113,20 @@ def signature_findings(
     return findings
 
 
-@lru_cache(maxsize=CACHED_KEYS)
 def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
+    # A text may be as long as an entry, and the cache holds its arguments.
+    parse = _cached_key if len(text) <= _MAX_CACHED_CHARS else _parsed_key
+    return parse(text, is_core, is_loose)
+
+
+def _parsed_key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
     raw = _loose_hex(text) if is_loose else parse_base16(text)
     if raw is None or (is_core and len(raw) != COMPRESSED_BYTES):
         return None
     return raw if is_point(raw) else None
+
+
+_cached_key = lru_cache(maxsize=CACHED_KEYS)(_parsed_key)
 
 
 def is_same_point(key: str, public_key: str) -> bool:

@@ -244,7 +244,9 @@ class TableStore(TableReads):
 
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
-        self.of_run(f"{self.run_id}-raced", self.attempt).touch(table)
+        self._statements += 1
+        # As in `through`: Delta would skip the second such commit of a run.
+        self.of_run(f"{self.run_id}-raced", f"{self.attempt}{self._statements}.").touch(table)
 
     def touch(self, table: str) -> Written:
         """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""

@@ -89,3 +89,15 @@ def test_a_merge_that_was_committed_although_its_writer_was_told_otherwise_is_co
         "strandline.tables.store.laid_out", lambda *_: SimpleNamespace(createOrReplaceTempView=id)
     )
     assert (store.upsert(TABLE, rows, (0,)), store.spark.does) == (Written(1, 2, 3, 0), [])
+
+
+def test_two_marks_of_a_run_on_one_table_have_different_transaction_ids(lake, monkeypatch):
+    ids = []
+    monkeypatch.setattr(
+        TableStore, "touch", lambda self, table: ids.append((self.run_id, table, self.attempt))
+    )
+    store = store_of(lake)
+    store.leave_behind(TABLE)
+    store.leave_behind(TABLE)
+    assert {each[:2] for each in ids} == {(f"{OURS}-raced", TABLE)}
+    assert len(set(ids)) == 2

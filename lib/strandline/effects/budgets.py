@@ -151,7 +151,10 @@ class DeltaBudget:
         except FaultError as error:
             if error.code != "WRITE_CONFLICT":
                 raise
-            raise WriteConflict from error
+            # The commit may be there although its answer was a conflict: a second charge would count twice.
+            done = self._store.merge_of(FACTS, self._store.run_id, Written(0))
+            if not done.inserted:
+                raise WriteConflict from error
         if done.inserted:
             self.written = done
         return done.inserted > 0

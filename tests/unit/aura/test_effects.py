@@ -1,9 +1,17 @@
 """What the effects over a lake hand on, without Spark."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from strandline.core.errors import FaultError
 from strandline.dialects.aura.author import context_genesis
+from strandline.dialects.aura.author.charges import WriteConflict
 from strandline.dialects.aura.reduce import Journal
-from strandline.effects import JournalEffects, journals
+from strandline.effects import JournalEffects, budgets, journals
 from strandline.tables.contents import Contents
+from strandline.tables.written import Written
 from support.aura_cases import V_ID, U
 from support.context_cases import of_context
 
@@ -31,3 +39,27 @@ def test_records_of_the_driver_are_packed_into_numbered_files():
     assert files["file_no"] == [0, 1]
     assert files["content"] == [b"".join(records[:4]), b"".join(records[4:])]
     assert Contents("here", "cbor", []).files().to_pylist() == [{"file_no": 0, "content": b""}]
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_charge_that_was_committed_although_its_writer_was_told_otherwise_is_there_once(
+    monkeypatch, is_committed
+):
+    asked = []
+
+    def conflict(*_):
+        raise FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")
+
+    def merge_of(table, run_id, otherwise):
+        asked.append((table, run_id))
+        return Written(7, 1) if is_committed else otherwise
+
+    rows = SimpleNamespace(withColumn=lambda *_: None)
+    monkeypatch.setattr(budgets, "fact_rows", lambda *_: rows)
+    monkeypatch.setattr(budgets, "F", SimpleNamespace(lit=lambda _: None))
+    store = SimpleNamespace(buckets=4, spark=None, run_id="ours", insert_at_slot=conflict, merge_of=merge_of)
+    context = GENESIS.namespace
+    budget = budgets.DeltaBudget(store, context, context, context, None, None)
+    with nullcontext() if is_committed else pytest.raises(WriteConflict):
+        assert budget.insert([GENESIS])
+    assert (asked, budget.written) == ([("aura_fact", "ours")], Written(7, 1) if is_committed else None)

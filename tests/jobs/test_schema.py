@@ -79,6 +79,7 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
         unused |= set() if name == "sdmp" else {info.record_table, *info.side_tables, *info.reduced_tables}
     assert empty == unused - {"equivocation", "namespace_state"}
     assert lake.tables() == undisturbed.tables
+    assert told("check", "--schema", schema)["counts"]["broken"] == 0
     again = {}
     cost = counted(spark, urlsplit(place).path, lambda: again.update(told("init", "--schema", schema)))
     assert (again["created"], again["migrated"]) == ([], [])

@@ -1,4 +1,4 @@
-"""What `quarantine` has of a dialect, told without a query where the table is small."""
+"""The statuses of a dialect's rows in `quarantine`: read in the driver if the table is small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a local lake that delta-rs has opened: each stays open until somebody commits."""
+"""Keeps the tables of a local lake open in delta-rs, each until its next commit."""
 
 from __future__ import annotations
 

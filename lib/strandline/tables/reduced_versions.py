@@ -100,7 +100,7 @@ def may_be_updated(tables: TableReads) -> bool:
 
 
 def is_committed_by_others(tables: TableReads, run_id: str, since: int) -> bool:
-    """Return whether somebody other than the run `run_id` committed to the states after the version `since`.
+    """Return whether the states have a commit after the version `since` that is not of the run `run_id`.
 
     Not only by a MERGE: `advance` and `restart` name a version of the record table by an UPDATE.
     """

@@ -1,4 +1,4 @@
-# `make help` lists the targets. Needs Python 3.11, 3.12 or 3.13, Java 17 or 21 and make. The first call downloads
+# `make help` lists the targets. Needs Python 3.11, 3.12 or 3.13, Java 17, 21 or 25 and make. The first call downloads
 # everything else, pinned by hash, into .venv (and the Delta jar into ~/.cache/strandline). Later calls need no network.
 
 SHELL := /bin/bash
@@ -144,8 +144,8 @@ clean: ## Remove what make and the tools made
 java:
 	@program="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
 	found=$$("$$program" -version 2>&1 | sed -n 's/.*version "\([0-9][0-9.]*\).*/\1/p' | head -n 1); \
-	case "$$found" in 17|17.*|21|21.*) ;; *) \
-	  echo "error: Spark needs Java 17 or 21, and $$program is $${found:-not there}." >&2; \
+	case "$$found" in 17|17.*|21|21.*|25|25.*) ;; *) \
+	  echo "error: Spark needs Java 17, 21 or 25, and $$program is $${found:-not there}." >&2; \
 	  echo "next: sudo apt-get install -y openjdk-17-jre-headless (Debian, Ubuntu), sudo dnf install -y java-17-openjdk-headless (Fedora), brew install openjdk@17 (macOS); or set JAVA_HOME." >&2; \
 	  exit 3;; esac
 

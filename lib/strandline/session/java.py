@@ -8,7 +8,9 @@ from pathlib import Path
 
 from strandline.core.errors import FaultError
 
-SUPPORTED = (17, 21)
+SUPPORTED = (17, 21, 25)
+"""The versions with long support that Spark 4.2 runs on."""
+NAMED = f"Java {', '.join(map(str, SUPPORTED[:-1]))} or {SUPPORTED[-1]}"
 INSTALL = (
     "install Java 17: `sudo apt-get install -y openjdk-17-jre-headless` (Debian, Ubuntu), "
     "`sudo dnf install -y java-17-openjdk-headless` (Fedora, RHEL), `brew install openjdk@17` (macOS); "
@@ -66,18 +68,16 @@ def java_version(environ: Mapping[str, str]) -> str | None:
 def check_java(environ: Mapping[str, str]) -> str:
     """Return the version of a Java that Spark runs on.
 
-    Raises: FaultError `JAVA_MISSING` without one, `JAVA_UNSUPPORTED` for another than 17 and 21.
+    Raises: FaultError `JAVA_MISSING` without one, `JAVA_UNSUPPORTED` for one that is not in `SUPPORTED`.
     """
     program = find_java(environ)
     if program is None:
         home = environ.get("JAVA_HOME")
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java is on PATH"
-        raise FaultError("JAVA_MISSING", f"Spark needs Java 17 or 21, but {where}", INSTALL)
+        raise FaultError("JAVA_MISSING", f"Spark needs {NAMED}, but {where}", INSTALL)
     version = version_of(program)
     if version is None:
         raise FaultError("JAVA_MISSING", f"{program} does not report its version", INSTALL)
     if major(version) not in SUPPORTED:
-        raise FaultError(
-            "JAVA_UNSUPPORTED", f"Spark needs Java 17 or 21, but {program} is Java {version}", INSTALL
-        )
+        raise FaultError("JAVA_UNSUPPORTED", f"Spark needs {NAMED}, but {program} is Java {version}", INSTALL)
     return version

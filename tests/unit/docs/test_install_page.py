@@ -4,7 +4,7 @@ import re
 import tomllib
 
 from strandline.contracts.load import contract, tables
-from strandline.session.java import SUPPORTED
+from strandline.session.java import NAMED
 from support.packaged import ROOT
 
 PAGE = (ROOT / "docs/install.md").read_text("utf-8")
@@ -43,7 +43,9 @@ def test_the_versions_of_the_page_are_those_of_the_package_and_the_lock_file() -
     assert row("Spark, of a session of a host")[2] == locked("pyspark")
     versions = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
     assert re.findall(r"3\.\d+", row("Python |")[1]) == versions
-    assert row("Java")[1] == " or ".join(map(str, SUPPORTED))
+    assert f"Java {row('Java')[1]}" == NAMED
+    for page in ("README.md", "docs/start.md", "Makefile"):
+        assert f" {NAMED}" in (ROOT / page).read_text("utf-8")
     assert f"dist/strandline-{PROJECT['version']}-py3-none-any.whl" in PAGE
 
 

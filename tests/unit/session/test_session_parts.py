@@ -76,9 +76,18 @@ def test_what_is_no_java_has_no_version() -> None:
     assert parse_version("command not found") is None
 
 
-def test_java_17_and_21_pass(tmp_path: Path) -> None:
-    assert check_java(fake_java(tmp_path / "a", 'openjdk version "17.0.1"')) == "17.0.1"
-    assert check_java(fake_java(tmp_path / "b", 'openjdk version "21.0.1"')) == "21.0.1"
+@pytest.mark.parametrize("version", ["17.0.1", "21.0.1", "25.0.3"])
+def test_a_java_that_spark_supports_passes(tmp_path: Path, version: str) -> None:
+    assert check_java(fake_java(tmp_path, f'openjdk version "{version}"')) == version
+
+
+@pytest.mark.parametrize("version", ["11.0.2", "18.0.2", "22", "24.0.1", "26-ea"])
+def test_a_java_between_or_after_these_is_refused(tmp_path: Path, version: str) -> None:
+    with pytest.raises(
+        FaultError, match=rf"Spark needs Java 17, 21 or 25, but .* is Java {version}"
+    ) as caught:
+        check_java(fake_java(tmp_path, f'openjdk version "{version}"'))
+    assert caught.value.code == "JAVA_UNSUPPORTED"
 
 
 def test_java_8_is_named_with_the_line_that_mends_it(tmp_path: Path) -> None:

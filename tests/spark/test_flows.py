@@ -200,7 +200,7 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
         for name, journals in (("one", [lines[0][:4]]), ("both", lines))
     )
     lake.ingest(one)
-    lake.reduce()
+    first, node = lake.reduce().run_id, f"node:{lines[0][0].decode()}"
     lake.ingest(both)
     lake.reduce()
     reduced = lake.rows("node_journal")
@@ -234,6 +234,13 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     lake.init()
     lake.ingest(one)
     assert left() == [(4, 1)]
+    # The versions of an earlier run are those of the table that is gone; a run that came since names its own.
+    with pytest.raises(UsageError) as gone:
+        lake.export(tmp_path / "first.journal", node, as_of=first)
+    assert (gone.value.code, "node_journal_line is not" in gone.value.message) == ("TABLE_RECREATED", True)
+    lake.export(tmp_path / "now.journal", node, as_of=lake.reduce().run_id)
+    assert [each.name for each in tmp_path.glob("*.journal")] == ["now.journal"]
+    assert (tmp_path / "now.journal").read_bytes() == render(lines[0][:4])
     lake.ingest(both)
     # Somebody lets the reduced table only grow: that is told by its name, and done when it may change.
     append_only = "ALTER TABLE node_journal SET TBLPROPERTIES (delta.appendOnly = {})"

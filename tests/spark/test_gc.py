@@ -409,6 +409,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert {entry.record_id for entry in late} <= {
         id_ for (id_,) in lake.rows("device_log_entry", "record_id")
     }
+    whole = lake.versions()["device_log_entry"]
     everything = lake.gc(erase={"devicelog": Erasing()}, upkeep=AT_ONCE)
     rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
     assert gone < rest
@@ -443,6 +444,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
         aged = old.gc(upkeep=A_WEEK)
         assert (aged.exit, aged.counts["removed_files"] > 0, without_vacuum(old)) == (0, True, 0)
         assert shown_bodies(old, rest) == set()
+    assert_told_gone_once_they_are(lake, tmp_path, rest, whole)
     texts = archived(lake, tmp_path)
     done = lake.gc(upkeep=AT_ONCE, archive=tmp_path / "archive")
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
@@ -469,6 +471,33 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     )
     again = lake.ingest(tmp_path / "late.jsonl", require_manifest=True)
     assert (again.exit, counted(again, ("read", "known"))) == (0, dict.fromkeys(("read", "known"), len(left)))
+
+
+def assert_told_gone_once_they_are(lake, folder, erased, whole):
+    """Bodies that a RESTORE brings back, long after they were erased, are erased again: their files stay for a week."""
+
+    def days_later(from_lake, name):
+        made = Lake(from_lake.spark, from_lake.settings, folder / name, dialect=from_lake.dialect)
+        shutil.copytree(from_lake.path, made.path)
+        # They have the times of today; each log has all commits.
+        for checkpoint in made.path.glob("*/_delta_log/*checkpoint*"):
+            checkpoint.unlink()
+        age(made.path, 10)
+        return made
+
+    back = days_later(lake, "back")
+    back.damage(f"RESTORE TABLE device_log_entry TO VERSION AS OF {whole}")
+    back.reduce()
+    # They come back now, or ten days ago; in both cases they are erased again now.
+    again = days_later(back, "again")
+    for made in (back, again):
+        done = made.gc(upkeep=A_WEEK)
+        assert (done.exit, done.counts["finished"] > 0, done.members["behind"]) == (0, True, [])
+        assert shown_bodies(made, erased) != set()
+        assert without_vacuum(made) > 0
+    end = days_later(again, "end")
+    assert end.gc(upkeep=A_WEEK).exit == 0
+    assert (shown_bodies(end, erased), without_vacuum(end)) == (set(), 0)
 
 
 FORKED_AND_REMOVED = [

@@ -12,7 +12,6 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import PRUNED, RUNS
 from strandline.core.errors import UsageError
-from strandline.core.nearest import nearest
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.export import ExportFile
 from strandline.frames.listed import is_listed
@@ -28,13 +27,12 @@ from strandline.tables.as_of import TablesAsOf, versions_read
 from strandline.tables.manifests import check_new
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest, write_contents
+from strandline.tables.recorded_versions import WHICH_RUNS, RecordedVersions, versions_of
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
 HEADS_STATED: Final = 10_000
 """Maximum number of heads in a manifest; with more heads it does not state namespaces."""
-
-RUNS_OFFERED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +64,20 @@ def run(
     `sha256`, `read_versions`, `as_of`, and `sets` with records and set_hash of each namespace.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
-        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME, FORMAT_UNKNOWN; RUN_UNKNOWN, RUN_READ_NOTHING,
+        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME, FORMAT_UNKNOWN; RUN_UNKNOWN, RUN_READ_NOTHING, TABLE_RECREATED,
         VERSION_VACUUMED; OUT_EXISTS (a file appeared meanwhile). FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
     context.progress.stage("reading versions")
-    versions, known = _versions(store, dialects, request.as_of)
+    recorded, known = _recorded(store, dialects, request.as_of)
+    versions = recorded.versions
     tables = TablesAsOf(store, versions)
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in known.values())
     tables_read = {table for each in known.values() for table in each.info.tables}
     with (
         NewFile(request.out) as file,
         store.sized(work_bytes, tables_read),
-        _reading(versions, request.as_of),
+        _reading(recorded, request.as_of),
         SparkJobs(context.progress) as jobs,
     ):
         context.progress.stage("finding namespaces")
@@ -118,49 +117,47 @@ def run(
     )  # fmt: skip
 
 
-def _versions(
+def _recorded(
     store: TableStore, dialects: Mapping[str, Dialect], as_of: str | None
-) -> tuple[dict[str, int], dict[str, Dialect]]:
-    """Return the table versions to read, and the dialects all of whose tables have one."""
+) -> tuple[RecordedVersions, dict[str, Dialect]]:
+    """Return the table versions to read, and the dialects all of whose tables have one that is still theirs."""
+    tables = [table for each in dialects.values() for table in each.info.ingest_tables]
     if as_of is None:
-        tables = [table for each in dialects.values() for table in each.info.ingest_tables]
-        return {table: store.version(table) for table in tables}, dict(dialects)
-    runs = store.read(RUNS)
-    rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
-    if not rows:
-        newest = runs.where(F.size("read_versions") > 0).orderBy(run_order().desc()).select("run_id")
-        ids = [row["run_id"] for row in newest.limit(RUNS_OFFERED).collect()]
-        best = nearest(as_of, ids)
+        return RecordedVersions("export", {table: store.version(table) for table in tables}), dict(dialects)
+    recorded = versions_of(store, as_of, tables)
+    read = {
+        name: each
+        for name, each in dialects.items()
+        if recorded.versions.keys() >= set(each.info.ingest_tables)
+    }
+    if not read:
         raise UsageError(
-            "RUN_UNKNOWN",
-            f"this lake has no run {as_of}",
-            f"did you mean {best}?" if best else _WHICH_RUNS,
+            "RUN_READ_NOTHING", f"the run {as_of} ({recorded.command}) did not read records", WHICH_RUNS
         )
-    [row] = rows
-    versions: dict[str, int] = dict(row["read_versions"] or {})
-    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.info.ingest_tables)}
+    known = {
+        name: each for name, each in read.items() if recorded.recreated.isdisjoint(each.info.ingest_tables)
+    }
     if not known:
-        raise UsageError(
-            "RUN_READ_NOTHING",
-            f"the run {as_of} ({row['command']}) did not read records",
-            _WHICH_RUNS,
-        )
-    return versions, known
-
-
-_WHICH_RUNS: Final = (
-    "`strandline sql 'SELECT run_id, command FROM run WHERE size(read_versions) > 0'` lists those that do"
-)
+        recorded.check_same(as_of)
+    return recorded, known
 
 
 @contextmanager
-def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
-    """Read the versions of an earlier run: a vacuumed version is wrong usage, not damage."""
+def _reading(recorded: RecordedVersions, as_of: str | None) -> Iterator[None]:
+    """Read the versions of an earlier run: a vacuumed version is wrong usage, not damage.
+
+    A namespace that is not found may have been in a table that was made anew.
+    """
     if as_of is None:
         yield
         return
-    with versions_read(versions, as_of):
-        yield
+    with versions_read(recorded.versions, as_of):
+        try:
+            yield
+        except UsageError as error:
+            if error.code == "NAMESPACE_UNKNOWN":
+                recorded.check_same(as_of)
+            raise
 
 
 def _format(request: ExportRequest, dialect: Dialect) -> str | None:

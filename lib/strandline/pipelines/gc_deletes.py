@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -42,11 +42,13 @@ def carry_out(
     records: DataFrame,
     jobs: SparkJobs,
     context: RunContext,
+    before: Callable[[], Mapping[str, Written]] = dict,
 ) -> Removal:
     """Delete the rows of pruned records, or erase the part of them that may be erased, and what goes with them.
 
-    The reduced rows go first, so that a killed run is finished by the records. An erasure changes rows, but leaves
-    nothing to reduce: the states say so.
+    If there are some, `before` is called first, and its commits are part of the result. The reduced rows go before the
+    records, so that a killed run is finished by these. An erasure changes rows, but leaves nothing to reduce: the
+    states say so.
 
     Reads:  records: namespace, bucket, record_id.
     """
@@ -54,8 +56,9 @@ def carry_out(
     buckets = tuple(sorted(total["buckets"]))
     if not buckets:
         return Removal(0, {})
+    written = dict(before())
     context.faults.reach("gc.delete")
-    written = _delete_reduced(store, prunes, records, buckets, jobs)
+    written |= _delete_reduced(store, prunes, records, buckets, jobs)
     table = dialect.info.record_table
     written[table] = _carry_out(store, dialect.info, records, buckets)
     if dialect.info.erasable is not None:

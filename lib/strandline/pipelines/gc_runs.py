@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -12,7 +13,7 @@ from strandline.contracts.shared_tables import GC_RUNS, PRUNED, STATES
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
-from strandline.frames.known import is_of_kind, pruned_records
+from strandline.frames.known import KEY, is_of_kind, pruned_records
 from strandline.pipelines.gc_deletes import carry_out, left_over
 from strandline.pipelines.report import as_json
 from strandline.pipelines.run_context import RunContext
@@ -24,6 +25,7 @@ from strandline.tables.written import Written, add_written
 
 SHOWN: Final = 1_000
 APPEND_ONLY: Final = "delta.appendOnly"
+RUN_KEY: Final = ("run_id", "namespace")
 _OPEN: Final = "outcome IN ('PROVED', 'VOID')"
 _Pairs = Iterable[tuple[Dialect, Prunes]]
 
@@ -60,22 +62,16 @@ def finish(
         maintain.purge(store, info.record_table)
         pruned = pruned_records(store.read(PRUNED), info.kinds, form_of(info))
         left = jobs.persist(left_over(store, info, pruned), "records that are left over")
-        done = carry_out(store, dialect, prunes, left, jobs, context)
+        reopen = partial(_reopen, store, pruned, left)
+        done = carry_out(store, dialect, prunes, left, jobs, context, before=reopen)
         add_written(written, done.written)
         count += done.records
     # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
     # been alive, and have pruned.
     kinds = [kind for dialect, _ in pairs for kind in dialect.info.kinds]
     open_runs = store.read(GC_RUNS).where(_OPEN).where(is_of_kind(kinds))
-    asked = open_runs.select("run_id", "namespace").distinct()
-    numbers = (
-        store.read(PRUNED)
-        .join(asked, ["run_id", "namespace"], "left_semi")
-        .groupBy("run_id", "namespace")
-        .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("gone"))
-    )
     closed = (
-        open_runs.drop("gc_number").join(numbers, ["run_id", "namespace"], "left")
+        open_runs.drop("gc_number").join(numbers(store, open_runs), list(RUN_KEY), "left")
         .where("outcome = 'PROVED' OR number IS NOT NULL")
         .withColumnRenamed("number", "gc_number")
         .withColumns(
@@ -88,6 +84,40 @@ def finish(
     # One that was alive may have written how it ended since: its row stays.
     add_written(written, write_runs(store, closed, f"t.{_OPEN}"))
     return count, written
+
+
+def _reopen(store: TableStore, pruned: DataFrame, left: DataFrame) -> dict[str, Written]:
+    """Take back what `gc_run` says of a deletion that must be made again: its version, and that its files are gone.
+
+    Records come back by a RESTORE, or by an ingest that ran beside the collection. It is written before they are
+    deleted: after a kill in between, or after that, the row names no version, and the newest one counts.
+
+    Reads:  pruned: rows of `pruned_record`; left: the columns of `left_over`.
+    """
+    again = (
+        pruned.join(left.select("bucket", *KEY), ["bucket", *KEY], "left_semi").select(*RUN_KEY).distinct()
+    )
+    told = "outcome = 'DONE' AND (delete_version IS NOT NULL OR vacuumed_at IS NOT NULL)"
+    runs = store.read(GC_RUNS).where(told).join(again, list(RUN_KEY), "left_semi")
+    nothing = {
+        "delete_version": F.lit(None).cast("bigint"),
+        "vacuumed_at": F.lit(None).cast("timestamp"),
+    }
+    return write_runs(store, runs.withColumns(nothing))
+
+
+def numbers(store: TableStore, runs: DataFrame) -> DataFrame:
+    """Return what `pruned_record` has of the runs and namespaces of rows of `gc_run`.
+
+    Gives:  run_id, namespace, number (of the newest collection), gone (records).  Rows: those that pruned something.
+    """
+    asked = runs.select(*RUN_KEY).distinct()
+    return (
+        store.read(PRUNED)
+        .join(asked, list(RUN_KEY), "left_semi")
+        .groupBy(*RUN_KEY)
+        .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("gone"))
+    )
 
 
 def write_runs(

@@ -32,6 +32,7 @@ MOST_HOURS: Final = 24 * 36_500
 BEHIND: Final = "READER_BEHIND"
 _ORDER_COLUMNS: Final = 2
 _ANY_SIZE: Final = 2**62
+NOTHING_GONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,24 +164,43 @@ def _kept(store: TableStore, table: str, hours: int) -> Kept:
 
 
 def _without_files(store: TableStore, before: Mapping[Dialect, datetime]) -> DataFrame:
-    """Return up to which version each record table loses files.  Gives: dialect, gone, newest.  Rows: one per table."""
-    versions = [
-        (each.info.name, gone, store.version(each.info.record_table))
-        for each, at in before.items()
-        if (gone := old_versions.version_at(store, each.info.record_table, at)) is not None
-    ]
+    """Return up to which version each record table loses files, -1 for none.
+
+    Gives: dialect, gone, newest.  Rows: one per table.
+    """
+    versions = []
+    for each, at in before.items():
+        table = each.info.record_table
+        # First: what others commit meanwhile is not of the newest version.
+        newest = store.version(table)
+        gone = old_versions.gone_version(store, table, at)
+        versions.append((each.info.name, NOTHING_GONE if gone is None else gone, newest))
     return store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
 
 
 def _vacuumed(store: TableStore, gone: DataFrame, now: datetime) -> DataFrame:
     """Return the rows of `gc_run` whose deleted bytes are in no file any more, with the time.
 
-    A collection that another run finished does not say which commit deleted: then the newest one counts.
+    A collection that another run finished, or whose records came back, does not say which commit deleted: all of it is
+    deleted at the newest version, which its row then says. Records of a collection that a RESTORE of `pruned_record`
+    took back may be there: its row never gets a time.
     """
     states = store.read(STATES).select("namespace", "dialect").join(F.broadcast(gone), "dialect")
     open_ = store.read(GC_RUNS).where("outcome = 'DONE' AND gc_number IS NOT NULL AND vacuumed_at IS NULL")
-    found = open_.join(states, "namespace").where(F.coalesce("delete_version", "newest") <= F.col("gone"))
-    return found.select(*open_.columns).withColumn("vacuumed_at", F.lit(now.astimezone(UTC)))
+    numbers = gc_runs.numbers(store, open_).select(*gc_runs.RUN_KEY, "number")
+    found = open_.join(states, "namespace").join(numbers, list(gc_runs.RUN_KEY), "left")
+    is_gone = F.coalesce("delete_version", "newest") <= F.col("gone")
+    return (
+        found.where("pruned = 0 OR number IS NOT NULL")
+        .where(is_gone | F.col("delete_version").isNull())
+        .withColumns(
+            {
+                "delete_version": F.coalesce("delete_version", "newest"),
+                "vacuumed_at": F.when(is_gone, F.lit(now.astimezone(UTC))),
+            }
+        )
+        .select(*open_.columns)
+    )
 
 
 def _hours(message: str, advice: str) -> UsageError:

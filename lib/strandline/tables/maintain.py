@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
@@ -56,39 +58,47 @@ def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int)
 
     Reads: the log of a local table; of any other the name and size of each file, by a scan without columns.
     """
-    found: dict[int | None, tuple[int, int]] = {}
-    for bucket, size in _live_files(tables, table):
-        if size < small_bytes:
-            files, total = found.get(bucket, (0, 0))
-            found[bucket] = (files + 1, total + size)
-    many = {bucket: counted for bucket, counted in found.items() if counted[0] >= least}
+    many = [each for each in _counted(tables, table, small_bytes) if each["files"] >= least]
     return SmallFiles(
-        tuple(sorted(many, key=lambda bucket: -1 if bucket is None else bucket)),
-        sum(files for files, _ in many.values()),
-        sum(size for _, size in many.values()),
+        tuple(sorted((each[BUCKET] for each in many), key=lambda bucket: -1 if bucket is None else bucket)),
+        sum(each["files"] for each in many),
+        sum(each["size"] for each in many),
     )
 
 
-def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
-    """Return bucket and bytes of each live data file; without buckets if an operator clustered the table."""
+def _counted(tables: TableReads, table: str, small_bytes: int) -> list[dict[str, Any]]:
+    """Return the number of live data files of less than `small_bytes` bytes and their `size`, by bucket.
+
+    The bucket is None if an operator clustered the table. A table can have a million files: this process has a row per
+    bucket, and columns of Arrow.
+    """
     opened = tables.delta_rs_table(table)
     if opened is not None:
-        added = opened.get_add_actions(flatten=True)
-        sizes = added.column("size_bytes").to_pylist()
-        bucketed = BUCKET in opened.metadata().partition_columns
-        buckets = (
-            added.column(f"partition.{BUCKET}").to_pylist() if bucketed and sizes else [None] * len(sizes)
-        )
-        return [
-            (None if bucket is None else int(bucket), int(size))
-            for bucket, size in zip(buckets, sizes, strict=True)
-        ]
+        added = pa.table(opened.get_add_actions(flatten=True))
+        bucketed = BUCKET in opened.metadata().partition_columns and added.num_rows
+        buckets = added[f"partition.{BUCKET}"] if bucketed else pa.nulls(added.num_rows)
+        files = pa.table({BUCKET: buckets.cast(pa.int32()), "size": added["size_bytes"]})
+        small = files.filter(pc.less(files["size"], small_bytes))
+        counted = small.group_by(BUCKET).aggregate([("size", "count"), ("size", "sum")])
+        rows: list[dict[str, Any]] = counted.rename_columns(
+            {"size_count": "files", "size_sum": "size"}
+        ).to_pylist()
+        return rows
     bucketed = BUCKET in tables.detail(table, "partitionColumns")
     bucket = F.col(BUCKET) if bucketed else F.lit(None)
-    rows = tables.read(table).select(
-        bucket.cast("int").alias(BUCKET), "_metadata.file_path", "_metadata.file_size"
+    every = tables.read(table).select(
+        bucket.cast("int").alias(BUCKET), "_metadata.file_path", F.col("_metadata.file_size").alias("size")
     )
-    return [(row[BUCKET], int(row["file_size"])) for row in rows.distinct().collect()]
+    is_small = F.col("size") < small_bytes
+    counted = (
+        every.distinct()
+        .groupBy(BUCKET)
+        .agg(
+            F.count_if(is_small).alias("files"),
+            F.coalesce(F.sum(F.when(is_small, F.col("size"))), F.lit(0)).alias("size"),
+        )
+    )
+    return [row.asDict() for row in counted.collect()]
 
 
 def compact(

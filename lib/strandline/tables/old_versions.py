@@ -14,6 +14,7 @@ from strandline.contracts.maintenance import vacuum_sql
 from strandline.tables import maintain
 from strandline.tables.commits import session_settings
 from strandline.tables.history import history
+from strandline.tables.read_lake import REPLACED, replaces_rows
 from strandline.tables.reads import TableReads, history_sql
 from strandline.tables.store import TableStore
 
@@ -72,19 +73,28 @@ def vacuum_now(store: TableStore, table: str, hours: int) -> int:
     return removed
 
 
-def version_at(tables: TableReads, table: str, at: datetime) -> int | None:
-    """Return the newest version that, like all before it, was committed at or before a time; None if the log has none.
+def gone_version(tables: TableReads, table: str, at: datetime) -> int | None:
+    """Return the newest version up to which VACUUM has removed what commits removed at or before a time, or None.
 
-    Clocks of writers may go back, and what a later time removed is still there.
+    Of a version and all before it, the commits are that old: clocks of writers may go back, and what a later time
+    removed is still there. None, too, if a younger commit replaced rows, as a RESTORE does: files that older commits
+    removed may be live again, or were removed a second time by it.
     """
     limit = int(at.timestamp() * 1_000_000)
     opened = tables.delta_rs_table(table)
     if opened is not None:
         made = history(opened, tables.location.local_path() / table)
-        commits = sorted((each["version"], each["timestamp"]) for each in made)
-        before = takewhile(lambda commit: commit[1] * 1000 <= limit, commits)
-        return max((version for version, _ in before), default=None)
-    asked = tables.spark.sql(history_sql(tables.target(table), _ALL))
+        commits = sorted(made, key=lambda each: each["version"])
+        old = list(takewhile(lambda each: each["timestamp"] * 1000 <= limit, commits))
+        is_replaced = any(map(replaces_rows, commits[len(old) :]))
+        return None if is_replaced or not old else int(old[-1]["version"])
     # The times that Delta gives here ascend with the versions.
-    rows = asked.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
-    return None if rows[0]["version"] is None else int(rows[0]["version"])
+    is_old = F.unix_micros("timestamp") <= limit
+    mode = F.try_element_at("operationParameters", F.lit("mode"))
+    has_replaced = F.col("operation").isin(*REPLACED) | F.coalesce(mode == "Overwrite", F.lit(False))
+    asked = tables.spark.sql(history_sql(tables.target(table), _ALL)).agg(
+        F.max(F.when(is_old, F.col("version"))).alias("version"),
+        F.max(F.when(~is_old & has_replaced, F.col("version"))).alias("replaced"),
+    )
+    [row] = asked.collect()
+    return None if row["version"] is None or row["replaced"] is not None else int(row["version"])

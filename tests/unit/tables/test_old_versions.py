@@ -11,7 +11,7 @@ from deltalake.exceptions import DeltaError
 from strandline.tables.delta_rs import DeltaRsLake
 from strandline.tables.history import history
 from strandline.tables.location import Location
-from strandline.tables.old_versions import committed_at, version_at
+from strandline.tables.old_versions import committed_at, gone_version
 from strandline.tables.reads import TableReads
 
 TABLE = "run"
@@ -38,7 +38,20 @@ def at(hour):
 def test_a_version_is_old_if_all_before_it_are(tmp_path):
     tables = reads(tmp_path, 8, 12, 9, 13)
     # What the commit of twelve removed is there at ten, although a later commit says nine.
-    assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [None, 0, 0, 2, 3]
+    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [None, 0, 0, 2, 3]
+
+
+@pytest.mark.parametrize("operation", ["RESTORE", "CLONE", "TRUNCATE", "CREATE OR REPLACE TABLE"])
+def test_nothing_has_gone_while_a_younger_commit_replaced_rows(tmp_path, operation):
+    """Files that older commits removed may be live again, or the younger commit removed them once more."""
+    tables = reads(tmp_path, 8, 9, 10, 11)
+    commit = tmp_path / TABLE / "_delta_log" / f"{2:020}.json"
+    written = commit.read_text(encoding="utf-8")
+    found = []
+    for stated in ("WRITE", "OPTIMIZE", operation):
+        commit.write_text(written.replace('"WRITE"', f'"{stated}"'), encoding="utf-8")
+        found.append([gone_version(tables, TABLE, at(hour)) for hour in (8, 9, 10, 11)])
+    assert found == [[0, 1, 2, 3], [0, 1, 2, 3], [None, None, 2, 3]]
 
 
 def test_a_restored_version_is_found_although_others_commit_meanwhile(tmp_path):
@@ -83,7 +96,7 @@ def test_a_clone_of_spark_states_a_version_that_delta_rs_does_not_read(tmp_path)
     )
     with pytest.raises(DeltaError):
         DeltaTable(str(tmp_path / TABLE)).history()
-    assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
+    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
     assert committed_at(tables, TABLE, 1, 2) == at(9)
     assert not tables.was_replaced(TABLE, 0, 2)
     lake = DeltaRsLake(tables.location, {TABLE: DeltaTable(str(tmp_path / TABLE))})

@@ -219,7 +219,10 @@ def test_a_group_that_lost_an_entry_keeps_its_rows_until_the_entry_comes_again(n
 
 
 def test_entries_that_came_before_a_refusal_are_in_the_state_after_it(new_lake, monkeypatch):
-    """The lost entry comes again, and extends the stored state. The one that named it has been read before."""
+    """The lost entry comes again, and extends the stored state. The one that named it, and its twin, were read before.
+
+    Until then each run names the group, also one without new entries.
+    """
     monkeypatch.setattr(reduction, "FEW_ENTRIES", 0)
     lake = new_lake("refused", dialect="devicelog")
     log, peer, other = Log(b"log"), Log(b"peer"), Log(b"other")
@@ -233,16 +236,22 @@ def test_entries_that_came_before_a_refusal_are_in_the_state_after_it(new_lake, 
     come(*log.entries, *peer.entries, *other.entries)
     lake.reduce()
     lost = log.say("lost")
-    come(lost, peer.add(Log(b"third").key.public, deps=[lost]), other.say("moves the version on"))
+    named = peer.add(Log(b"third").key.public, deps=[lost])
+    twin = peer.say("twin", prev=peer.entries[0])
+    come(lost, named, twin, other.say("moves the version on"))
     lake.damage(f"ALTER TABLE {TABLE} SET TBLPROPERTIES (delta.appendOnly = false)")
     lake.damage(f"DELETE FROM {TABLE} WHERE record_id = X'{{}}'", lost.record_id.hex())
-    refused = lake.reduce()
-    assert (refused.error.code, refused.members["refused"]) == ("ENTRIES_LOST", [lost.namespace])
-    assert refused.counts["reduced"] == 1
+    for reduced_count in (1, 0):
+        refused = lake.reduce()
+        assert (refused.error.code, refused.members["refused"]) == ("ENTRIES_LOST", [lost.namespace])
+        assert refused.counts["reduced"] == reduced_count
     come(lost)
-    assert lake.reduce().counts["reduced"] == 1
+    found = lake.reduce()
+    assert (found.counts["reduced"], found.members["refused"]) == (1, [])
     counts = dict(lake.rows("namespace_state", "namespace", "record_count"))
-    assert counts == {lost.namespace: 4, other.entries[0].namespace: 2}
+    assert counts == {lost.namespace: 5, other.entries[0].namespace: 2}
+    [(position, members)] = lake.rows("equivocation", "position", "members")
+    assert (position, list(members)) == ("1", sorted((named.record_id, twin.record_id)))
     assert lake.reduce(full=True).members["differences"] == {}
 
 

@@ -69,6 +69,7 @@ class DialectInfo:
     Kafka message, one line. `health` (queries of what is missing), `drawing` (how records are drawn) and `unpacking`
     (how a node's folder becomes a file) name objects as `module:attribute`, or are None. `erasable` is the column of
     the record table that `gc --erase` sets to null, together with the time in `erased_at`; None if there is none.
+    `refuses_lost`: a namespace that lacks a record which others name is refused, also if no record was pruned.
     """
 
     name: str
@@ -87,6 +88,7 @@ class DialectInfo:
     drawing: str | None = None
     unpacking: str | None = None
     erasable: str | None = None
+    refuses_lost: bool = False
 
     @property
     def ingest_tables(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def as_batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBat
     )
 
 
-def slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def slices(batch: pa.RecordBatch, rows: int = _SLICE_ROWS) -> Iterator[pa.RecordBatch]:
     """Yield a batch in parts of few rows, whose lists may be long."""
-    for start in range(0, batch.num_rows, _SLICE_ROWS):
-        yield batch.slice(start, _SLICE_ROWS)
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)

@@ -52,8 +52,7 @@ def resolve(
     """Return the options of this run: those of `files`, else those of the newest run that was given some."""
     found, dialects = ReducerOptions(), tuple(dialects)
     names = [option.name for dialect in dialects for option in dialect.info.sticky_options]
-    # Without an option and a pruned record no dialect retries a namespace: then runs are not read.
-    if not names and not (any(map(pruner, dialects)) and store.stored_bytes(PRUNED)):
+    if not names and not _may_retry(store, dialects):
         return found
     newest = _newest(store, names, dialects)
     active: dict[str, GivenOption] = {}
@@ -79,6 +78,13 @@ def resolve(
         else:
             found.retry_all.add(info.name)
     return found
+
+
+def _may_retry(store: TableStore, dialects: Iterable[Dialect]) -> bool:
+    """Return whether an earlier run can have refused a namespace: else runs are not read."""
+    if any(dialect.info.refuses_lost for dialect in dialects):
+        return True
+    return any(map(pruner, dialects)) and store.stored_bytes(PRUNED) > 0
 
 
 def refused_members(refused: Iterable[Refused]) -> dict[str, Any]:

@@ -198,6 +198,15 @@ def test_fork_rows_have_the_evidence_of_the_plain_function():
         assert found[name] == getattr(expected, name)
 
 
+def test_the_evidence_of_a_few_forks_is_made_at_once():
+    """A fork can have megabytes of evidence, and a batch of Spark thousands of forks."""
+    pair = [example()["phone 5"], edited()]
+    row = {"namespace": pair[0].namespace, "bucket": 3, "members": [b"a" * 32, b"b" * 32], "member_count": 2,
+           "pair": [{**entry_row(each), "deps": list(each.deps)} for each in pair]}  # fmt: skip
+    found = list(kernels.fork_rows([pa.RecordBatch.from_pylist([row] * 20)], hmac_key=None))
+    assert [each.num_rows for each in found] == [8, 8, 4]
+
+
 def test_a_rejected_row_judged_again_by_the_same_rules_stays_as_it_is():
     documents = [
         (document, form)

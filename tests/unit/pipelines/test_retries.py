@@ -68,6 +68,15 @@ def test_runs_are_read_only_where_a_namespace_can_have_been_refused(monkeypatch,
     assert found.retry_namespaces.get(name) == retried
 
 
+def test_runs_are_read_without_a_pruned_record_where_a_lost_one_that_others_name_is_a_refusal(monkeypatch):
+    newest = {"refused devicelog": ("run", ["group:a", "log:a"]), "refused sdmp": ("run", ["node:a"])}
+    monkeypatch.setattr(reducer_options, "_newest", lambda *_: newest)
+    store = SimpleNamespace(stored_bytes=lambda _: 0)
+    asked = [dialect(name) for name in ("sdmp", "devicelog")]
+    found = reducer_options.resolve(store, asked, {})
+    assert found.retry_namespaces["devicelog"] == ("group:a",)
+
+
 def resolved(monkeypatch, names):
     """The options of a run after one that refused so many namespaces of aura, and a log."""
     newest = {"refused aura": ("run", [*names, "log:a"])}

@@ -44,4 +44,5 @@ INFO: Final = DialectInfo(
     health="strandline.dialects.devicelog.reduce.health:HEALTH",
     drawing="strandline.dialects.devicelog.reduce.drawing:DRAWING",
     erasable="body",
+    refuses_lost=True,
 )  # fmt: skip

@@ -32,7 +32,7 @@ class DeviceLogs(EntryAdmission, Prunes):
 
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Reduce the groups that `changes` touch, or all, and find the forks of their logs."""
-        new_entries = reduction.new_entries_of(changes, tables, jobs)
+        new_entries = reduction.new_entries_of(changes, tables, jobs, scope)
         reduced = reduction.reduce(new_entries, tables, jobs, scope)
         hmac_key = scope.lake_options[SSB_HMAC_KEY]
         found = forks.forks(

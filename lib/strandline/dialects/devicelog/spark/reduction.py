@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import STATES
+from strandline.core.ids import bucket_of
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialect_api.refusals import Refusal, Refused, refused
@@ -24,6 +25,7 @@ from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, REDUCED
 from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
 from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
+from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
 
@@ -37,7 +39,10 @@ FEW_ENTRIES: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class NewEntries:
-    """The new entries of a run, as rows of the change feed, and the buckets of their groups, ascending."""
+    """The new entries of a run, as rows of `device_log_entry`, and the buckets of their groups, ascending.
+
+    All entries of a group that an earlier run refused count as new: some were read by that run, and no row shows them.
+    """
 
     changes: DataFrame
     buckets: tuple[int, ...]
@@ -47,12 +52,24 @@ class NewEntries:
         return rows.where(in_buckets(self.buckets))
 
 
-def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> NewEntries | None:
+def new_entries_of(
+    changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> NewEntries | None:
     """Return the new entries, or None if all groups are reduced: after a kill rows may be newer than their state."""
     if changes is None or tables.begin_repair(REDUCED):
         return None
+    if scope.retry_namespaces:
+        changes = changes.unionByName(_retried(changes, tables, scope))
     found = jobs.row(changes.agg(F.collect_set("bucket").alias("buckets")))
     return NewEntries(changes, tuple(sorted(found["buckets"])))
+
+
+def _retried(changes: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
+    """Return all entries of the groups that an earlier run refused.  Gives: the columns of `changes`."""
+    names = scope.retry_namespaces
+    buckets = sorted({bucket_of(name, tables.buckets) for name in names})
+    entries = tables.read_version(ENTRIES, scope.version).where(in_buckets(buckets))
+    return entries.where(is_listed("namespace", names)).select(*changes.columns)
 
 
 def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:

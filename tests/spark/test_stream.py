@@ -153,6 +153,20 @@ def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start
     assert lake.rows("node_journal", "tip_n") == [(9,)]
     assert lake.stream(landing).counts["batches"] == 0
 
+    # Killed before the reduction, and no batch comes again: the next start reduces, a further one has nothing to.
+    write_files(landing, {"c.journal": render(synthetic(1, 12))})
+    with pytest.raises(KilledBatchError):
+        lake.stream(landing, faults=batch_killed_at("stream.landed"))
+    shutil.rmtree(landing)
+    landing.mkdir()
+    assert lake.rows("node_journal", "tip_n") == [(9,)]
+    reductions = [lake.stream(landing, checkpoint=str(tmp_path / "new")) for _ in range(2)]
+    assert [(each.counts["read"], "node_journal" in each.tables) for each in reductions] == [
+        (0, True),
+        (0, False),
+    ]
+    assert lake.rows("node_journal", "tip_n") == [(12,)]
+
 
 def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_lake, tmp_path, monkeypatch):
     early, late = (

@@ -28,7 +28,10 @@ SNIFF_BYTES = 512
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """Bounds of one decompressed stream: bytes in total, and output bytes per input byte after the first 64 MiB."""
+    """Bounds of one decompressed stream: bytes in total, and output bytes per input byte after the first 64 MiB.
+
+    The first one holds for a plain file, too: a sparse file costs its sender as little as a compressed one.
+    """
 
     decompressed_bytes: int
     ratio: int

@@ -50,12 +50,18 @@ class Source:
     label: str | None = None
     damage: StreamDamage | None = None
 
-    def kept(self, limits: RawLimits) -> CappedBytes:
-        """Return the stored bytes of the file itself, which may be compressed."""
-        reader = CappedReader(limits)
+    def kept(self, options: ReadOptions) -> CappedBytes:
+        """Return the stored bytes of the file itself, which may be compressed.
+
+        At most so many bytes are read as the limit of a stream allows, since a sparse file has no end. What is cut so
+        does not count as whole.
+        """
+        reader = CappedReader(options.keep)
+        left = max(options.stream.decompressed_bytes, options.keep.whole_bytes + 1)
         with self.open() as stream:
-            while block := stream.read(BLOCK_BYTES):
+            while block := stream.read(min(BLOCK_BYTES, left)):
                 reader.add(block)
+                left -= len(block)
         return reader.kept()
 
     def kept_content(self, options: ReadOptions) -> CappedBytes:
@@ -178,7 +184,7 @@ def _add_damage(source: Source, damage: StreamDamage, pieces: Pieces, options: R
     Its part is its offset: no part of what was read before it starts later.
     """
     try:
-        kept = None if damage.reason == FILE_UNREADABLE else source.kept(options.keep)
+        kept = None if damage.reason == FILE_UNREADABLE else source.kept(options)
     except OSError as error:
         damage, kept = _unreadable(error, damage.offset), None
     evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})

@@ -22,6 +22,7 @@ from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
+from strandline.pipelines.unreduced import is_unreduced
 from strandline.tables.beside import KnownManifests
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
@@ -75,9 +76,14 @@ class MicroBatchRun:
         self.has_begun = False
         self.has_refused = False
 
-    def apply_options(self) -> None:
-        """Reduce with the given option files, before any batch; later reductions use them, too."""
-        self._done(self._reduce(self._request.files))
+    def begin(self) -> None:
+        """Reduce before any batch, if option files are given or a run left records that are not reduced.
+
+        Later reductions use the option files, too. A stream that was killed after the ingest of a batch gets the same
+        batch again, but its files or messages may be gone by then, and no other batch need come.
+        """
+        if self._request.files or is_unreduced(self._store, self._dialect.info):
+            self._done(self._reduce(self._request.files))
 
     def process_batch(self, batch: MicroBatch) -> None:
         """Ingest and reduce one micro-batch. Keeps an error in `failed`, since Spark passes on only its text."""

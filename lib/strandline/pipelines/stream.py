@@ -145,8 +145,7 @@ def _follow(
         context.progress.note(note)
     asked = MicroBatchOptions(source.folder, request.format, request.options, request.files)
     batches = MicroBatchRun(store, dialect, asked, settings, context, runs)
-    if request.files:
-        batches.apply_options()
+    batches.begin()
     # Ctrl-C is the normal end of a stream with --every: it ends after the current batch.
     signals = no_signals if request.every is None else context.deferred_signals
     with signals() as is_asked_to_stop:

@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strandline.contracts.shared_tables import STATES
+from strandline.tables.delta_rs import DeltaRsLake
+from strandline.tables.read_lake import SparkLake
+
 if TYPE_CHECKING:
+    from strandline.dialect_api.info import DialectInfo
     from strandline.tables.read_lake import ReadLake
+    from strandline.tables.store import TableStore
 
 REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
 
@@ -37,6 +43,18 @@ def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unred
         if newest is not None and (reduced is not None or not _is_empty(lake, table)):
             found.append(Unreduced(table, newest, reduced))
     return tuple(found)
+
+
+def is_unreduced(store: "TableStore", info: "DialectInfo") -> bool:
+    """Return whether the record table of a dialect has rows that `reduce` has not read; see `unreduced`.
+
+    delta-rs answers it of a local lake, without a Spark job, unless its tables have what only Spark can read.
+    """
+    table = info.record_table
+    opened = {name: found for name in (STATES, table) if (found := store.delta_rs_table(name)) is not None}
+    local = DeltaRsLake(store.location, opened)
+    lake = local if opened and not local.needs_spark else SparkLake(store)
+    return bool(unreduced(lake, {info.name: table}))
 
 
 def _is_empty(lake: "ReadLake", table: str) -> bool:

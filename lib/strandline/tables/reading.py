@@ -41,7 +41,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """Files of at least `lines_min_bytes` are split, in splits of `split_bytes`."""
+    """Files of at least `lines_min_bytes` are split, in splits of `split_bytes`.
+
+    A file over the limit of a stream is not: one task reads it to the limit, as it would without splits.
+    """
 
     lines_min_bytes: int
     split_bytes: int
@@ -124,7 +127,8 @@ class FileScan:
 
 
 def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) -> Route:
-    if file.size < plan.lines_min_bytes:
+    # The splits of a sparse file would fill the memory of the driver, and the tasks would read for ever.
+    if not plan.lines_min_bytes <= file.size <= options.stream.decompressed_bytes:
         return Route(file, None)
     try:
         opened = open_input(file.guarded)

@@ -5,6 +5,7 @@ import random
 import pyarrow as pa
 
 from strandline.dialects.sdmp.kernels import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.heads import MOST_ROWS
 
 SCHEMA = pa.schema(
     [
@@ -89,3 +90,14 @@ def test_any_order_inside_a_namespace_and_any_batches_give_the_same() -> None:
     for size in (1, 7, 40):
         rng.shuffle(rows)
         assert resolved(sorted(rows, key=lambda row: row[0]), size) == expected
+
+
+def test_the_positions_of_many_heads_come_in_batches_of_bounded_size() -> None:
+    columns = {
+        "namespace": ["a"] * (2 * MOST_ROWS + 1), "head_id": [str(at) for at in range(2 * MOST_ROWS + 1)],
+        "attached_n": [1] * (2 * MOST_ROWS + 1), "parent_id": None, "parent_offset": None,
+    }  # fmt: skip
+    rows = len(columns["head_id"])
+    arrays = [pa.array(columns[field.name] or [None] * rows, field.type) for field in SCHEMA]
+    batches = [batch.num_rows for batch in resolve_heads([pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)])]
+    assert batches == [MOST_ROWS, MOST_ROWS, 1]

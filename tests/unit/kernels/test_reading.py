@@ -399,6 +399,16 @@ def test_of_a_large_bad_file_the_head_is_kept_and_all_of_it_told() -> None:
     assert row["raw_sha256"] is not None
 
 
+@pytest.mark.parametrize("tail", [bytes(9_000), bytes(900_000)])
+def test_of_a_plain_file_over_the_limit_no_more_than_the_limit_is_read_or_told(tail: bytes) -> None:
+    data, limit = TEXT + b"\n" + tail, len(TEXT) + 2_000
+    damage = pieces(data, stream=StreamLimits(limit, 100), whole=100, head=10)[-1]
+    assert (damage["damage"], damage["raw"], damage["raw_bytes"]) == ("BOMB", data[:10], limit)
+    assert damage["raw_sha256"] == hashlib.sha256(data[:limit]).digest()
+    damage = pieces(data, stream=StreamLimits(10, 100), whole=100, head=10)[-1]
+    assert (damage["raw_bytes"], damage["raw_sha256"] is None) == (101, False)
+
+
 def test_of_a_large_entry_of_a_frame_the_head_is_kept_and_all_of_it_told() -> None:
     [row] = pieces(codec.batch(NODE, NODE, [b"x" * 1000]), whole=900, head=10)
     assert (row["raw"], row["raw_bytes"]) == (b"x" * 10, 1000)

@@ -9,13 +9,18 @@ from rich.console import Console
 
 from strandline.cli import show
 from strandline.core.errors import FaultError
+from strandline.dialects import dialect
 from strandline.pipelines import micro_batches
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
 from strandline.pipelines.report import EXIT_CODES, Report, ReportError, TableChange
 from strandline.pipelines.run_context import NoProgress, RunContext
+from strandline.tables.location import Location
+from strandline.tables.store import TableStore
 from strandline.tables.stream import MicroBatch
+from support.delta_rs_lake import empty_lake, state, write
 
+LINES = "node_journal_line"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 COUNTS = {"read": 2, "new": 2, "known": 0, "rejected": 0, "deferred": 0, "readmitted": 0}
 REFUSED = ReportError("REDUCE_LIMIT", "The log a was not reduced.", "Raise the limit.")
@@ -172,6 +177,42 @@ def test_only_a_conflict_lets_small_files_stay(monkeypatch):
     assert fails("WRITE_CONFLICT") == 0
     with pytest.raises(FaultError):
         fails("TABLE_DAMAGED")
+
+
+@pytest.mark.parametrize(
+    ("left", "files", "expected"), [(False, {}, 0), (True, {}, 1), (False, {"a": None}, 1)]
+)
+def test_a_stream_first_reduces_what_a_killed_one_left_or_what_new_options_ask_for(
+    left, files, expected, tmp_path, monkeypatch
+):  # fmt: skip
+    empty_lake(tmp_path)
+    asked = []
+
+    def reduce(store, dialects, request, context):
+        asked.append(dict(request.files))
+        if store.stored_bytes(LINES):
+            write(tmp_path, "namespace_state", [state("node:a", reduced_version=store.version(LINES))])
+        return reduction()
+
+    monkeypatch.setattr(micro_batches.reduce, "run", reduce)
+    settings = SimpleNamespace(limits=SimpleNamespace(walk_entries=1))
+
+    def begin(files):
+        # Without a session: whatever would ask Spark fails.
+        store = TableStore(None, Location.lake(str(tmp_path)), None, run_id="r")
+        options = MicroBatchOptions(None, files=files)
+        MicroBatchRun(store, dialect("sdmp"), options, settings, context("stream"), context).begin()
+
+    if left:
+        write(tmp_path, LINES, [{"namespace": "node:a", "profile": "0.9"}])
+    begin(files)
+    assert asked == [files] * expected
+    begin({})
+    assert len(asked) == expected
+    write(tmp_path, LINES, [{"namespace": "node:a", "profile": "0.9"}])
+    for _ in range(2):
+        begin({})
+    assert len(asked) == expected + 1
 
 
 def test_a_closed_stream_begins_no_batch_and_says_that_one_came():

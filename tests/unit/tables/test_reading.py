@@ -19,10 +19,10 @@ TEXT = render(synthetic(1, 9))
 PLAN = ReadPlan(lines_min_bytes=1, split_bytes=512)
 
 
-def scan_of(path: Path, content: bytes, plan: ReadPlan = PLAN) -> FileScan:
+def scan_of(path: Path, content: bytes, plan: ReadPlan = PLAN, most: int = 10**6) -> FileScan:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    limits = ReadOptions({STRICT: "weak"}, StreamLimits(10**6, 100), RawLimits(10**6, 10))
+    limits = ReadOptions({STRICT: "weak"}, StreamLimits(most, 100), RawLimits(10**6, 10))
     return FileScan(None, select([str(path)], most=1).files, limits, plan, dialect("sdmp").split_format)
 
 
@@ -59,6 +59,14 @@ def test_a_file_below_the_least_size_is_read_whole(tmp_path: Path) -> None:
     scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=len(TEXT) + 1, split_bytes=512))
     assert len(list(scan._task_rows(512))) == 1
     assert scan.is_small
+
+
+@pytest.mark.parametrize(("over", "is_split"), [(0, True), (1, False)])
+def test_a_file_over_the_limit_of_a_stream_has_no_splits(tmp_path: Path, over: int, is_split: bool) -> None:
+    scan = scan_of(tmp_path / "file", TEXT, most=len(TEXT) - over)
+    rows = [(row["part"], row["until"]) for _, row in scan._task_rows(512)]
+    assert (len(rows) > 1) == is_split
+    assert is_split or rows == [(0, None)]
 
 
 def test_the_driver_has_the_sources_of_files(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import open_file, why_unreadable
-from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.codecs import StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.formats import Formats, format_of
 from strandline.kernels.inputs import open_input, real_path
@@ -25,7 +25,6 @@ from strandline.kernels.manifests import (
     NotAManifest,
     StatedNamespace,
     Statement,
-    has_member,
     parse_manifest,
 )
 from strandline.tables.beside import KnownManifests
@@ -85,8 +84,8 @@ def load_manifests(
     given = {file.real for file in selection.files}
     sizes = {file.real: file.size for file in selection.files}
     for file in selection.manifests:
-        kept, head = _read(file, keep)
-        content = parse_manifest(head, kept.length, dialect=dialect)
+        kept, head, length = _read(file, keep)
+        content = parse_manifest(head, length, dialect=dialect)
         manifest = (
             None if isinstance(content, NotAManifest) else Manifest(file.path, file.found_by, kept, content)
         )
@@ -98,7 +97,7 @@ def load_manifests(
         elif file.found_by != "beside":
             real = real_path(file.path)
             inputs.setdefault(real, (file.path, file.guarded))
-            sizes[real] = kept.length
+            sizes[real] = length
     if inputs:
         files = {**inputs, **{each.real: (each.path, each.guarded) for each in selection.files}}
         every = ((path, real, opened) for real, (path, opened) in files.items())
@@ -114,26 +113,24 @@ def _is_foreign(manifest: Manifest, given: Container[bytes]) -> bool:
     return not any(real_path(path) in given for path in manifest.named)
 
 
-def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
-    """Return the stored bytes of a file, and its first bytes, up to the maximum size of a manifest.
+def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes, int]:
+    """Return the stored bytes of a file; its first bytes, up to the maximum size of a manifest; and its length.
 
-    What lies beside a given file is no input: if its first bytes are of no manifest, the others are not read.
+    No more is read of a longer file, since a sparse one has no end: its digest is that of the bytes that were read.
     """
-    reader = CappedReader(keep)
+    reader = CappedReader(replace(keep, whole_bytes=min(keep.whole_bytes, MAX_MANIFEST_BYTES)))
     try:
         with open_input(file.guarded) as stream:
             head = stream.read(MAX_MANIFEST_BYTES + 1)
             reader.add(head)
-            if file.found_by != "beside" or has_member(head):
-                while block := stream.read(BLOCK_BYTES):
-                    reader.add(block)
+            length = len(head) if len(head) <= MAX_MANIFEST_BYTES else stream.seek(0, os.SEEK_END)
     except OSError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
             f"The manifest {path_text(file.path)} cannot be read: {why_unreadable(error)}.",
             "Correct that and run the command again.",
         ) from error
-    return reader.kept(), head[:MAX_MANIFEST_BYTES]
+    return reader.kept(), head[:MAX_MANIFEST_BYTES], length
 
 
 def write_manifest(

@@ -139,6 +139,24 @@ def test_of_a_manifest_beyond_16_mib_the_head_is_kept_and_its_length_told(folder
     assert (len(manifest.raw.raw), manifest.raw.whole) == (64 << 10, False)
 
 
+@pytest.mark.large
+@pytest.mark.parametrize("begin", [b'{"strandline_manifest": 1', b"{}"], ids=["a manifest", "input"])
+def test_of_a_sparse_file_that_has_no_end_as_much_is_read_as_a_manifest_may_have(
+    folder: Path, begin: bytes
+) -> None:
+    with (folder / "x.manifest.json").open("wb") as sparse:
+        sparse.write(begin)
+        sparse.truncate(8 << 40)
+    selection, manifests = loaded(folder)
+    if manifests:
+        assert manifests[0].content == Invalid(
+            {"cause": "too_large", "expected": 16 << 20, "actual": 8 << 40}
+        )
+        assert (len(manifests[0].raw.raw), manifests[0].raw.whole) == (64 << 10, False)
+    else:
+        assert [file.size for file in selection.files if file.path.endswith(b"json")] == [8 << 40]
+
+
 def test_a_manifest_that_cannot_be_opened_is_a_fault_that_names_it(folder: Path) -> None:
     selection = select([str(folder)], most=9)
     written(folder, "a.journal")

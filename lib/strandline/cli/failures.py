@@ -1,6 +1,7 @@
 """Turns an exception into one sentence that names the fault and one that names the next step."""
 
 import errno
+import os
 import re
 import tempfile
 import traceback
@@ -128,6 +129,12 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
             f"this machine has no folder for temporary files: {error.strerror}",
             "name one that can be written in the environment variable TMPDIR, and run the command again",
         )
+    if isinstance(error, FileNotFoundError) and not _has_working_folder():
+        return UsageError(
+            "WORKING_FOLDER_GONE",
+            "the working folder of this command was removed, so a path such as `lake` names nothing",
+            "run the command in another folder",
+        )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)
     if is_from_spark(error) or is_from_delta_rs(error):
@@ -149,6 +156,14 @@ def _environment_fault(text: str, log: Path | None, lake: str | None) -> FaultEr
             code, named, f"{next_step}; Spark's log is {log}" if log and log.exists() else next_step
         )
     return None
+
+
+def _has_working_folder() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _temporary() -> str | None:

@@ -2,11 +2,14 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import cleandoc
 from typing import Any
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from strandline.cli.streams import to_reader
 
 _INDENT = "  "
 _MOST_NAME = 28
@@ -17,6 +20,10 @@ _SHARED = frozenset({"lake", "schema", "as_json", "quiet", "conf", "env", "set_v
 
 class CommandHelp(TyperCommand):
     """A command whose epilog is its examples, one a line."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the context of a call, or print the help."""
+        return _told(super().make_context, *args, **kwargs)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, description, arguments, options and examples."""
@@ -38,6 +45,10 @@ class CommandHelp(TyperCommand):
 class GroupHelp(TyperGroup):
     """All commands, grouped in panels."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the context of a call, or print the help or the versions."""
+        return _told(super().make_context, *args, **kwargs)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, description, commands by panel and options."""
         width = formatter.width
@@ -49,6 +60,16 @@ class GroupHelp(TyperGroup):
         for panel, rows in panels.items():
             formatter.write(_section(panel, rows, width))
         formatter.write(_section("Options", _records(self.get_params(ctx), ctx), width))
+
+
+def _told(parse: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what `parse` returns. It may print: its reader may end before the text does.
+
+    Raises: typer.Exit after a text; OutputLostError.
+    """
+    with to_reader():
+        return parse(*args, **kwargs)
+    raise typer.Exit
 
 
 def _records(options: Iterable[Any], ctx: Any) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import typer
 from rich.console import Console
@@ -26,9 +25,6 @@ from strandline.core.errors import StrandlineError
 from strandline.core.sentences import sentence_of
 from strandline.pipelines.report import Outcome, Report, ReportError
 
-KEYBOARD_INTERRUPT = 130
-"""What typer returns for a KeyboardInterrupt, which pyspark may raise at its start."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (default: the arguments of this process); return the exit code.
@@ -39,17 +35,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     current.clear()
     ending = _Ending(arguments)
     with standard_streams(), interrupts.watched(), ending:
-        # Not standalone: errors reach this function, and typer neither prints them nor exits.
-        result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
+        result = _called(arguments or ("--help",))
         if isinstance(result, Result):
             ending.exit, ending.has_begun_to_print = result.report.exit, True
             _print(result, ending.as_json)
             ending.tell_others(result.report)
-        elif result == KEYBOARD_INTERRUPT:
-            raise Interrupted(signal.SIGINT)
         else:
-            ending.exit = result if isinstance(result, int) else 0
+            ending.exit = result
     return ending.exit
+
+
+def _called(arguments: Sequence[str]) -> Result | int:
+    """Call the command in `arguments`; return its result, or the exit code of an option such as --help.
+
+    Errors reach the caller. typer's own `main` would end the process with 1, a finding, after any broken pipe.
+    Raises: Interrupted for a KeyboardInterrupt, which pyspark may raise at its start.
+    """
+    try:
+        with commands().make_context("strandline", list(arguments)) as context:
+            result: Result = commands().invoke(context)
+            return result
+    except typer.Exit as ended:
+        return ended.exit_code
+    except KeyboardInterrupt:
+        raise Interrupted(signal.SIGINT) from None
 
 
 class _Output(Console):

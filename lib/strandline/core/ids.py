@@ -55,7 +55,7 @@ def unknown_namespace(given: str, similar: str | None = None) -> UsageError:
     """Return the error of a text that names no namespace of a lake; `similar` is a namespace that may be meant."""
     return UsageError(
         "NAMESPACE_UNKNOWN",
-        f"this lake has no namespace {given}",
+        f"this lake has no namespace {given or repr(given)}",
         f"did you mean {similar}?"
         if similar
         else "`strandline status --all` lists them; a unique prefix is enough",

@@ -2,7 +2,7 @@
 
 from strandline.contracts.reasons import Reason, reasons
 from strandline.core.errors import UsageError
-from strandline.core.nearest import did_you_mean
+from strandline.core.nearest import nearest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 
@@ -10,12 +10,20 @@ from strandline.pipelines.run_context import RunContext
 def reason(code: str) -> Reason:
     """Return the reason `code`, in upper or lower case.
 
-    Raises: UsageError `REASON_UNKNOWN` with the nearest code.
+    Raises: UsageError `REASON_UNKNOWN` with the nearest code, or where codes are listed: they fill a screen.
     """
     known = reasons()
     found = known.get(code.strip().upper().replace("-", "_"))
     if found is None:
-        raise UsageError("REASON_UNKNOWN", f"there is no reason code {code}", did_you_mean(code, known))
+        best = nearest(code, known)
+        raise UsageError(
+            "REASON_UNKNOWN",
+            f"{code!r} is no reason code",
+            f"did you mean {best}?"
+            if best
+            else "`strandline quarantine` shows the codes of a lake, docs/reference/reasons.md has all; an error code, "
+            "as WRITE_CONFLICT, has its next step beside it",
+        )
     return found
 
 

@@ -88,14 +88,20 @@ def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
 
 def id_range(given: str) -> tuple[bytes, bytes]:
     """Return the least and the greatest id with the prefix `given`, in hex digits. Raises: UsageError `ID_INVALID`."""
-    digits = given.strip().lower()
-    if not digits or len(digits) > 2 * _ID_BYTES or set(digits) - set("0123456789abcdef"):
+    if not is_id(given):
         raise UsageError(
             "ID_INVALID",
             f"{given!r} is not an id of up to 64 hex digits",
             "`strandline quarantine` lists ids",
         )
+    digits = given.strip().lower()
     return bytes.fromhex(digits.ljust(2 * _ID_BYTES, "0")), bytes.fromhex(digits.ljust(2 * _ID_BYTES, "f"))
+
+
+def is_id(given: str) -> bool:
+    """Return whether `given` can be an id or its prefix: up to 64 hex digits."""
+    digits = given.strip().lower()
+    return 0 < len(digits) <= 2 * _ID_BYTES and not set(digits) - set("0123456789abcdef")
 
 
 def show_sql(low: bytes, high: bytes) -> str:

@@ -318,8 +318,20 @@ def test_the_first_part_of_several_or_of_a_kind_alone_names_none(
     assert main(["status", given, "--json"]) == 2
     error = printed_json(capsys)["error"]
     assert error["code"] == code
+    if not given:
+        assert error["message"] == "this lake has no namespace ''."
     if code == "NAMESPACE_AMBIGUOUS":
         assert "7 matches node:7a and node:7b, among others" in error["message"]
+
+
+def test_a_reason_that_is_like_none_is_refused_in_a_line_and_not_with_all_codes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for code in ("NOPE", "", "\x1b[31m"):
+        assert main(["explain", code]) == 2
+        error, step = capsys.readouterr().err.splitlines()
+        assert error == f"error: {code!r} is no reason code."
+        assert len(step) < 200
 
 
 def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -513,6 +525,10 @@ def test_config_says_where_each_value_comes_from(
         (["sql", "SELECT 1", "--format", "xml"], "USAGE", "--help"),
         (["maintain", "--keep-days", "3"], "USAGE", "--help"),
         (["explain"], "USAGE", "--help"),
+        (["explain", "line-number-mismach"], "REASON_UNKNOWN", "did you mean LINE_NUMBER_MISMATCH?"),
+        (["explain", "WRITE_CONFLICT"], "REASON_UNKNOWN", "has its next step beside it"),
+        (["quarantine", "5e25060FEBD4"], "COMMAND_UNKNOWN", "`strandline quarantine show 5e25060FEBD4`"),
+        (["quarantine", "shwo"], "COMMAND_UNKNOWN", "did you mean show?"),
         (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
         (["config", "--env", "prd"], "ENV_UNKNOWN", "prod"),
         (["config", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),

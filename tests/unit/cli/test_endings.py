@@ -1,5 +1,6 @@
 """How a command ends: the exit code of its report, and 3 for a bug of ours, with the line to report."""
 
+import errno
 import io
 import json
 import os
@@ -51,8 +52,12 @@ def test_a_command_ends_with_the_exit_code_of_its_report(
 
 @pytest.mark.parametrize("how", [[], ["--json"]], ids=["shown", "json"])
 @pytest.mark.parametrize(
-    "error", [OursError("no way"), KeyError("no way"), ValueError("no way"), OSError("no way")]
-)
+    "error",
+    [
+        OursError("no way"), KeyError("no way"), ValueError("no way"), OSError("no way"),
+        BrokenPipeError(errno.EPIPE, "no way"), EOFError("no way"),
+    ],
+)  # fmt: skip
 def test_a_bug_of_ours_ends_with_3_and_the_line_to_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception, how: list[str]
 ) -> None:
@@ -143,8 +148,11 @@ def test_a_job_that_is_imported_runs_nothing(monkeypatch: pytest.MonkeyPatch) ->
         (["explain", "LINE_NUMBER_MISMATCH"], 0),
         (["explain", "LINE_NUMBER_MISMATCH", "--json"], 0),
         (["status", "--lake", "nowhere", "--json"], 2),
+        (["--help"], 0),
+        (["status", "--help"], 0),
+        (["--version"], 0),
     ],
-    ids=["shown", "json", "error"],
+    ids=["shown", "json", "error", "help", "help of a command", "versions"],
 )
 def test_a_reader_that_ends_before_the_output_changes_no_exit_code(
     words: list[str], code: int, tmp_path: Path
@@ -180,6 +188,16 @@ def test_an_output_that_cannot_be_written_is_a_fault_that_is_told(code: str, how
         assert ended.stderr.startswith("error: standard output cannot be written: No space left on device.")
     else:
         assert ended.returncode == 2
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("words", [["--help"], ["status", "--help"], ["--version"]], ids=" ".join)
+def test_a_help_that_cannot_be_written_is_no_full_disk(words: list[str]) -> None:
+    run = [sys.executable, "-c", "from strandline.cli import run; run()", *words]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("error: standard output cannot be written: No space left on device.")
 
 
 @pytest.mark.large

@@ -1,12 +1,15 @@
 """What Spark and the system say of trouble around us, as one sentence that names the place."""
 
 import errno
+import json
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JError
 
+from strandline.cli import main
 from strandline.cli.failures import as_fault
 
 LAKE = "/data/lake/node_journal_line"
@@ -153,6 +156,23 @@ def test_a_machine_without_a_folder_for_temporary_files_is_told(monkeypatch):
     assert "TMPDIR" in fault.next
     full = as_fault(Py4JError("java.io.IOException: No space left on device"), None, "/data/lake")
     assert full.message == "the disk is full: /data/lake"
+
+
+@pytest.mark.parametrize("command", [["status"], ["unpack", "blocks", "--out", "blocks.car"]])
+def test_a_working_folder_that_was_removed_is_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    try:
+        assert main([*command, "--json"]) == 2
+    finally:
+        os.chdir(tmp_path)
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "WORKING_FOLDER_GONE"
+    # Of a folder that is there, a missing file is no such error.
+    assert as_fault(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)), None) is None
 
 
 def test_a_name_that_the_system_does_not_take_is_wrong_usage():

@@ -44,7 +44,9 @@ def _quarantine(
         raise UsageError(
             "COMMAND_UNKNOWN",
             f"strandline quarantine has no command {action}",
-            did_you_mean(action, ("list", "show")),
+            f"to show one record: `strandline quarantine show {action}`"
+            if quarantine.is_id(action)
+            else did_you_mean(action, ("list", "show")),
         )
     if len(rest) != (action == "show"):
         raise UsageError(

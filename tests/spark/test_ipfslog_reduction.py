@@ -26,7 +26,7 @@ from strandline.dialects.ipfslog.reduce import (
     state,
     traverse,
 )
-from strandline.dialects.ipfslog.spark import few_entries, hints, order, reduction, suffix, write_lists
+from strandline.dialects.ipfslog.spark import few_entries, forks, hints, order, reduction, suffix, write_lists
 from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
@@ -540,3 +540,23 @@ def test_a_manifest_has_the_digest_of_its_list_in_spark_as_in_the_library(spark)
         digest = rows[at]["list_digest"]
         assert (rows[at]["list_bytes"], digest if digest is None else bytes(digest)) == expected
         assert len(rows[at]["type"]) == len(rows[at]["access"]) < 1_000
+
+
+def test_the_clocks_of_changes_have_no_key_in_their_rows(spark):
+    ddl = "namespace STRING, key STRING, clock_time BIGINT, variant STRING"
+    long = "k" * 100_000
+    changed = [
+        ("log:a", long, 1, "v2"),
+        ("log:a", long, 1, "v1"),
+        ("log:a", "short", 2, "v2"),
+        ("log:a", "x", 3, "v0"),
+    ]
+    marks = forks.clock_marks(spark.createDataFrame(changed, ddl))
+    rows = marks.collect()
+    assert len(rows) == 2
+    assert all(len(str(tuple(row))) < 100 for row in rows)
+    stored = [*changed, ("log:b", long, 1, "v2"), ("log:a", long + "k", 1, "v2"), ("log:a", "short", 1, "v2")]
+    entries = spark.createDataFrame(stored, ddl)
+    found = forks.at_marks(entries, marks)
+    assert found.columns == entries.columns
+    assert sorted(map(tuple, found.collect())) == sorted(changed[:3])

@@ -99,12 +99,13 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
         parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
-    new_clocks = changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct()
+    new_clocks = forks.clock_marks(changes)
     # At most one for each entry of these logs.
     new_clocks = broadcast_if_small(new_clocks, "clocks of changes", jobs, found["entry_bytes"])
     candidates = within.fork_candidates(tables)
-    at_clocks = candidates.join(new_clocks, list(forks.CLOCK), "left_semi")
-    found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
+    found_forks = equivocations(
+        candidates, forks.repeated_clocks(forks.at_marks(candidates, new_clocks)), jobs
+    )
     return as_reduction(parts, found_forks, within.lists, scope)
 
 

@@ -4,6 +4,7 @@ import random
 import re
 
 import pytest
+from pyspark.sql import functions as F
 
 from strandline.dialects.aura.spark.contexts import bindings
 from strandline.dialects.aura.spark.contexts import forks as contexts
@@ -11,6 +12,7 @@ from strandline.dialects.devicelog.spark import forks as devices
 from strandline.dialects.ipfslog.spark import forks as logs
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.frames import crowds
+from strandline.frames.links import MOST_COMPARED, distinct
 from strandline.tables.commits import session_settings
 from support.device_frames import ENTRY_DDL
 
@@ -117,3 +119,22 @@ def test_no_aggregate_collects_the_records_of_a_fork_or_a_binding(spark, forks):
     # Device logs join the two entries that a fork shows.
     assert len(collected) == (forks is forks_of_devices)
     assert "row_number()" in plan
+
+
+@pytest.mark.timeout(120)
+def test_repeated_digests_of_a_long_list_are_dropped_without_comparing_each_with_each(spark):
+    draw = random.Random(8)
+    lists = [
+        draw.choices([draw.randbytes(32) for _ in range(size)], k=size)
+        for size in (0, 1, 2, MOST_COMPARED - 1, MOST_COMPARED, MOST_COMPARED + 1, 1_000)
+    ]
+    rows = [*enumerate(lists), (len(lists), None), (len(lists) + 1, [None, b"", b"", None] * MOST_COMPARED)]
+    frame = spark.createDataFrame(rows, "number int, digests array<binary>")
+    found = dict(frame.select("number", distinct("digests")).collect())
+    assert {number: told and list(told) for number, told in found.items()} == {
+        number: digests and list(dict.fromkeys(digests)) for number, digests in rows
+    }
+    # Compared each with each, these take minutes.
+    many = F.transform(F.sequence(F.lit(1), F.lit(200_000)), lambda n: F.unhex(F.lpad(F.hex(n), 64, "0")))
+    [(size,)] = spark.range(1).select(F.size(distinct(many))).collect()
+    assert size == 200_000

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
+from strandline.frames.links import distinct
 from strandline.kernels import ancestry as kernel
 
 
@@ -17,7 +18,7 @@ def missing_parents(candidates: DataFrame, accepted: DataFrame, links: str) -> D
     Gives:  KEY, missing (ascending; empty if no parent is missing).
     Rows:   one per distinct candidate. One pass per namespace, only over the candidates.
     """
-    every = candidates.select(*KEY, F.array_distinct(links).alias("parents")).dropDuplicates(list(KEY))
+    every = candidates.select(*KEY, distinct(links).alias("parents")).dropDuplicates(list(KEY))
     named = every.select(*KEY, F.explode("parents").alias("parent"))
     known = accepted.select("namespace", F.col("record_id").alias("parent"))
     lacking = (

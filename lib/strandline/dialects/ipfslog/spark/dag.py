@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.ipfslog.spark.logs import key_of, order_of
+from strandline.frames.links import distinct
 
 NODE = ("namespace", "bucket", "record_id", "cid", "clock_time", "clock_id", "writer")
 """The columns of an entry in heads, tails and order; its links are in `next`."""
@@ -22,7 +23,7 @@ def links(nodes: DataFrame) -> DataFrame:
 
     Reads:  NODE, next.  Gives: NODE, parent.  Rows: one per entry and distinct digest in `next`.
     """
-    return nodes.select(*NODE, F.explode(F.array_distinct("next")).alias("parent"))
+    return nodes.select(*NODE, F.explode(distinct("next")).alias("parent"))
 
 
 def edges(nodes: DataFrame) -> DataFrame:

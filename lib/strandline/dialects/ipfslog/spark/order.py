@@ -11,6 +11,7 @@ from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
 from strandline.dialects.ipfslog.spark.logs import order_of
 from strandline.frames.digests import digests_of_runs
 from strandline.frames.lift import map_batches
+from strandline.frames.links import distinct
 
 
 def ranked(nodes: DataFrame) -> DataFrame:
@@ -35,7 +36,7 @@ def walk_positions(nodes: DataFrame, places: DataFrame) -> DataFrame:
     Rows:   one per entry. Two joins turn links into integers; one task walks a log over these.
     """
     child = nodes.join(places.select("namespace", "record_id", "rank"), ["namespace", "record_id"])
-    named = child.select("namespace", "rank", F.explode(F.array_distinct("next")).alias("record_id"))
+    named = child.select("namespace", "rank", F.explode(distinct("next")).alias("record_id"))
     parent = places.select("namespace", "record_id", F.col("rank").alias("parent"))
     parents = (
         named.join(parent, ["namespace", "record_id"])

@@ -527,7 +527,7 @@ def test_write_lists_are_asked_by_their_texts_in_one_broadcast_whatever_many_log
 
 
 def test_a_manifest_has_the_digest_of_its_list_in_spark_as_in_the_library(spark):
-    lists = [["*"], [], ["a", "é", "10:"], None]
+    lists = [["*"], [], ["10:", "a", "é"], None]
     manifests = spark.createDataFrame(
         [(bytes([at]), "list", "t" * 9_999, "a" * 9_999, each) for at, each in enumerate(lists)],
         "record_id BINARY, kind STRING, type STRING, access STRING, write ARRAY<STRING>",

@@ -1,7 +1,7 @@
 -- Logs whose reduced rows differ from their entries: number of entries of allowed writers, positions from 1 without a gap,
 -- heads, missing digests. Only for logs whose state was reduced from all stored entries and without pruned entries.
 WITH log AS (
-  SELECT s.namespace, first(from_json(s.configuration, 'store STRING, whence STRING, write ARRAY<STRING>')).write AS write
+  SELECT s.namespace, first(from_json(s.configuration, 'write ARRAY<STRING>, write_list STRING')) AS told
   FROM namespace_state AS s
   JOIN ipfs_log_entry AS e ON e.namespace = s.namespace
   WHERE s.dialect = 'ipfslog'
@@ -12,7 +12,10 @@ listed AS (
   SELECT e.namespace, e.record_id, e.next
   FROM ipfs_log_entry AS e
   JOIN log AS l ON l.namespace = e.namespace
-  WHERE array_contains(l.write, '*') OR array_contains(l.write, e.writer) OR array_contains(l.write, concat('key:', e.key))
+  LEFT JOIN ipfs_log_manifest AS m ON m.record_id = unhex(l.told.write_list)
+  WHERE array_contains(coalesce(l.told.write, m.write), '*')
+    OR array_contains(coalesce(l.told.write, m.write), e.writer)
+    OR array_contains(coalesce(l.told.write, m.write), concat('key:', e.key))
 ),
 ids AS (
   SELECT namespace, record_id, 1 AS as_entry, 0 AS as_parent, 0 AS as_head, 0 AS rank, 0 AS as_missing FROM listed

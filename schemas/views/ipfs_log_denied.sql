@@ -2,7 +2,7 @@
 -- soon as a list names their writer, or key: with their key.
 -- Example: SELECT log_id, writer, count(*) AS entries FROM ipfs_log_denied GROUP BY log_id, writer ORDER BY entries DESC
 WITH log AS (
-  SELECT namespace, from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>') AS told
+  SELECT namespace, from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>, write_list STRING') AS told
   FROM namespace_state
   WHERE dialect = 'ipfslog'
 )
@@ -20,6 +20,7 @@ SELECT
   e.landed_at
 FROM ipfs_log_entry AS e
 JOIN log AS l ON l.namespace = e.namespace
-WHERE NOT array_contains(l.told.write, '*')
-  AND NOT array_contains(l.told.write, e.writer)
-  AND NOT array_contains(l.told.write, concat('key:', e.key))
+LEFT JOIN ipfs_log_manifest AS m ON m.record_id = unhex(l.told.write_list)
+WHERE NOT array_contains(coalesce(l.told.write, m.write), '*')
+  AND NOT array_contains(coalesce(l.told.write, m.write), e.writer)
+  AND NOT array_contains(coalesce(l.told.write, m.write), concat('key:', e.key))

@@ -8,7 +8,7 @@ WITH log AS (
     record_count,
     state_hash,
     reduced_at,
-    from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>') AS told
+    from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>, write_list STRING') AS told
   FROM namespace_state
   WHERE dialect = 'ipfslog'
 ),
@@ -90,7 +90,7 @@ SELECT
   coalesce(d.documents, CAST(0 AS BIGINT)) AS documents,
   coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
   l.told.store AS store,
-  l.told.write AS write,
+  coalesce(l.told.write, m.write) AS write,
   l.told.whence AS whence,
   i.least.cid AS out_of_order_cid,
   i.least.writer AS out_of_order_writer,
@@ -103,3 +103,4 @@ LEFT JOIN tailed AS t ON t.namespace = l.namespace
 LEFT JOIN stored AS d ON d.namespace = l.namespace
 LEFT JOIN forked AS f ON f.namespace = l.namespace
 LEFT JOIN inverted AS i ON i.namespace = l.namespace
+LEFT JOIN ipfs_log_manifest AS m ON m.record_id = unhex(l.told.write_list)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.dialects import dialect
@@ -16,14 +17,16 @@ from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import ANYONE
 from strandline.dialects.ipfslog.reduce import (
     Dag,
+    LogConfiguration,
     counter,
     feed,
     iterate,
+    list_digest,
     node_of,
     state,
     traverse,
 )
-from strandline.dialects.ipfslog.spark import few_entries, hints, order, reduction, suffix
+from strandline.dialects.ipfslog.spark import few_entries, forks, hints, order, reduction, suffix, write_lists
 from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
@@ -52,6 +55,7 @@ from support.plans import executed_plans
 from support.random_logs import random_log
 
 LOGS = 150
+MANY_WRITERS = tuple(f"writer {number:060}" for number in range(80))
 ORDERED = (few_entries, order, suffix, state)
 """Modules that hash the order of a log by blocks."""
 HASHES = document()["dag"]["hashes"]
@@ -70,7 +74,9 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
     most = hints.BROADCAST_BYTES
     monkeypatch.setattr(reduction, "from_few", whole)
     monkeypatch.setattr(few_entries, "FEW_BYTES", 10_000)
-    lake, logs = new_lake(), [random_log(seed, batches) for seed in range(LOGS)]
+    # Half of the write lists are too long for the states of their logs.
+    lake = new_lake()
+    logs = [random_log(seed, batches, MANY_WRITERS if seed % 2 else ()) for seed in range(LOGS)]
     reference = ReferenceLogs({each.log_id: each.told for each in logs if each.told})
     files = file_of(reference.told)
     manifests = [manifest for each in logs for manifest in each.manifests]
@@ -148,7 +154,7 @@ def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
         f" writer STRING, key STRING, variant STRING, next ARRAY<BINARY>, ops {ops}"
     )
     usual = {"clock_id": "c", "writer": "w", "next": [], "ops": []}
-    configured = spark.createDataFrame([("log:a", ["*"])], "namespace STRING, write ARRAY<STRING>")
+    configured = spark.createDataFrame([("log:a", None)], "namespace STRING, list_id BINARY")
     monkeypatch.setattr(few_entries, "FEW_BYTES", 999)
 
     def are_few(entries=1, walk_entries=10, stored=None, **parts):
@@ -445,32 +451,112 @@ def test_no_log_is_broadcast_where_each_stage_has_one_task(spark):
     assert hint(names) is not names
 
 
-def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):
-    lists = {
-        "log:open": ["a", ANYONE], "log:both": ["w1", "key:k1", "w1"], "log:key": ["key:k2", "k1"], "log:none": [],
-        "log:long": [f"w{number}" for number in range(2, 5_000)],
+def test_write_lists_are_asked_by_their_texts_in_one_broadcast_whatever_many_logs_name_one(spark):
+    long = sorted(f"w{number}" for number in range(2, 5_000))
+    stored = {b"open": ["a", ANYONE], b"both": ["key:k1", "w1"], b"long": long, b"unused": ["w1"]}
+    own = {b"key": ["k1", "key:k2"], b"none": []}
+    lists = stored | own
+    named = {
+        "log:anyone": None, "log:open": b"open", "log:both": b"both", "log:key": b"key", "log:same": b"key",
+        "log:none": b"none", **{f"log:long {number}": b"long" for number in range(20)},
     }  # fmt: skip
     writers = [("w1", "k1"), ("w2", "k2"), ("k1", "k1"), ("other", "k3"), (ANYONE, "k4")]
-    rows = [(namespace, *each) for namespace in (*lists, "log:unknown") for each in writers]
+    rows = [(namespace, *each) for namespace in (*named, "log:unknown") for each in writers]
     entries = spark.createDataFrame(rows, "namespace STRING, writer STRING, key STRING").repartition(2)
-    given = spark.createDataFrame([*lists.items()], "namespace STRING, write ARRAY<STRING>").repartition(1)
+    given = spark.createDataFrame(
+        [
+            (name, "feed", list_id, own.get(list_id), kernels.texts_bytes(lists[list_id]) if list_id else 0)
+            if list_id else (name, "none", None, [ANYONE], 0)
+            for name, list_id in named.items()
+        ],
+        "namespace STRING, store STRING, list_id BINARY, write ARRAY<STRING>, list_bytes BIGINT",
+    ).repartition(1)  # fmt: skip
+    manifests = spark.createDataFrame([*stored.items()], "record_id BINARY, write ARRAY<STRING>").repartition(
+        1
+    )
+    jobs = SparkJobs(NoProgress())
+    [sizes] = given.agg(write_lists.sizes().alias("sizes")).collect()[0]
+    size = sum(kernels.texts_bytes(lists[each]) for each in named.values() if each)
+    assert (sizes["has_own"], sizes["has_named"], sizes["list_bytes"]) == (True, True, size)
+    assert sizes["name_bytes"] == sum(len(name) + 64 for name in named)
+    found_lists = write_lists.write_lists(given, manifests, sizes, jobs)
+    once = {bytes(row["list_id"]): row["write"] for row in found_lists.lists.collect()}
+    assert found_lists.lists.count() == len(once)
+    assert once == {list_id: each for list_id, each in lists.items() if list_id != b"unused"}
+    hint = hints.hint_of(hints.BROADCAST_BYTES)
     with executed_plans(spark) as plans:
-        found = log_frames.listed(entries, given, hints.hint_of(hints.BROADCAST_BYTES))
+        found = log_frames.listed(entries, given, hint, found_lists)
         assert found.columns == entries.columns
         kept = [tuple(row) for row in found.collect()]
     expected = [
         (namespace, writer, key)
         for namespace, writer, key in rows
-        if not {ANYONE, writer, f"key:{key}"}.isdisjoint(lists.get(namespace, ()))
+        if namespace in named
+        and (
+            named[namespace] is None or not {ANYONE, writer, f"key:{key}"}.isdisjoint(lists[named[namespace]])
+        )
     ]
     assert sorted(kept) == sorted(expected)
-    # The bytes of these lists are counted by a row each, and a log without a list as one.
-    texts = [(name, text) for name, listed in lists.items() for text in listed or ("",)]
-    [counted] = given.agg(hints.list_bytes()).collect()[0]
-    assert counted == sum(len(name) + len(text) + 64 for name, text in texts)
+    # Everyone may write: no list is asked.
+    open_logs = given.where("namespace = 'log:anyone'")
+    [no_lists] = open_logs.agg(write_lists.sizes().alias("sizes")).collect()[0]
+    assert write_lists.write_lists(open_logs, manifests, no_lists, jobs) is None
+    assert log_frames.listed(entries, open_logs, hint, None).count() == len(writers)
     assert hints.hint_of(hints.BROADCAST_BYTES + 1)(given) is given
+    # The states of logs with one list have its configuration, which is computed once.
+    states = given.select("list_id", "store", *(
+        F.when(F.col("write").isNotNull(), F.lit("own")).alias(name) for name in ("reducer_version", "configuration")
+    ))  # fmt: skip
+    described = {
+        (row["list_id"] and bytes(row["list_id"]), row["reducer_version"], row["configuration"])
+        for row in write_lists.described(states, found_lists).collect()
+    }
+    of_manifests = {
+        list_id: LogConfiguration("feed", tuple(each), "manifest", (list_id,))
+        for list_id, each in stored.items() if list_id != b"unused"
+    }  # fmt: skip
+    assert described == {
+        *((each, "own", "own") for each in (None, b"key", b"none")),
+        *((list_id, each.reducer_version, each.as_json) for list_id, each in of_manifests.items()),
+    }
     [plan] = plans.texts
     assert "array_contains" not in plan
     assert "NestedLoop" not in plan
     final = plan.partition("== Initial Plan ==")[0]
     assert final.count("+- ReusedExchange (") == 2
+
+
+def test_a_manifest_has_the_digest_of_its_list_in_spark_as_in_the_library(spark):
+    lists = [["*"], [], ["10:", "a", "é"], None]
+    manifests = spark.createDataFrame(
+        [(bytes([at]), "list", "t" * 9_999, "a" * 9_999, each) for at, each in enumerate(lists)],
+        "record_id BINARY, kind STRING, type STRING, access STRING, write ARRAY<STRING>",
+    )
+    rows = {
+        bytes(row["record_id"])[0]: row for row in log_frames.limited(manifests, has_carries=True).collect()
+    }
+    for at, each in enumerate(lists):
+        expected = (None, None) if each is None else (kernels.texts_bytes(each), list_digest(each))
+        digest = rows[at]["list_digest"]
+        assert (rows[at]["list_bytes"], digest if digest is None else bytes(digest)) == expected
+        assert len(rows[at]["type"]) == len(rows[at]["access"]) < 1_000
+
+
+def test_the_clocks_of_changes_have_no_key_in_their_rows(spark):
+    ddl = "namespace STRING, key STRING, clock_time BIGINT, variant STRING"
+    long = "k" * 100_000
+    changed = [
+        ("log:a", long, 1, "v2"),
+        ("log:a", long, 1, "v1"),
+        ("log:a", "short", 2, "v2"),
+        ("log:a", "x", 3, "v0"),
+    ]
+    marks = forks.clock_marks(spark.createDataFrame(changed, ddl))
+    rows = marks.collect()
+    assert len(rows) == 2
+    assert all(len(str(tuple(row))) < 100 for row in rows)
+    stored = [*changed, ("log:b", long, 1, "v2"), ("log:a", long + "k", 1, "v2"), ("log:a", "short", 1, "v2")]
+    entries = spark.createDataFrame(stored, ddl)
+    found = forks.at_marks(entries, marks)
+    assert found.columns == entries.columns
+    assert sorted(map(tuple, found.collect())) == sorted(changed[:3])

@@ -24,15 +24,20 @@ class RandomLog:
     manifests: list
 
 
-def random_log(seed, batches):
-    """The log of a seed: of one to two dozen entries, some of which nobody delivers."""
+def random_log(seed, batches, more_writers=()):
+    """The log of a seed: of one to two dozen entries, some of which nobody delivers.
+
+    `more_writers` are on its write list, too, if not everyone may write.
+    """
     draw = random.Random(seed)
     store = draw.choice(STORES)
     write = draw.choice(["*", "*", "*", "list", "key"])
     variants = draw.choice(
         [["v2"], ["v2"], ["core2"], ["core2"], ["v1", "v2"], ["v2", "core2"], ["v0", "v2"]]
     )
-    writers = ("*",) if write == "*" else tuple(sorted({_writer(draw, name, write) for name in NAMES[:2]}))
+    writers = ("*",)
+    if write != "*":
+        writers = tuple(sorted({*more_writers, *(_writer(draw, name, write) for name in NAMES[:2])}))
     log_id, manifests, told = f"log/{seed} é~+%", [], None
     if draw.random() < 0.3:
         log_id, manifests = _committed(seed, draw, store, writers)

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS delta.`/lake/namespace_state` (
   depends_on ARRAY<STRUCT<namespace: STRING, commitment: BINARY>> COMMENT 'States of other namespaces on which this state depends, ascending; null without any, as in node journals.',
   order_blocks BINARY COMMENT 'Concatenated hashes of the order of a log, one per block of 65,536 positions; a block without changes keeps its hash. Null for a log of one block, and in other dialects.',
   document_groups BINARY COMMENT 'Concatenated hashes of the 256 groups of documents of the store of a log. Null for a log of one block, without such a store, and in other dialects.',
-  configuration STRING COMMENT 'Configuration of the reducer for this namespace, as JSON with sorted keys; for a log its store, who may write, and the source of both. Null without one.',
+  configuration STRING COMMENT 'Configuration of the reducer for this namespace, as JSON with sorted keys; for a log its store, who may write, and the source of both. For a list of a manifest that makes it longer than 4,096 characters, write_list has the record_id of the manifest in hex instead. Null without one.',
   reduced_version BIGINT NOT NULL COMMENT 'Delta version of the dialect\\'s record table that the state was reduced from.',
   reduced_at TIMESTAMP NOT NULL COMMENT 'When the state was written, UTC.',
   run_id STRING NOT NULL COMMENT 'Run that wrote the state; key of the table run.'

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import (
     Carry,
     Dag,
@@ -14,6 +15,7 @@ from strandline.dialects.ipfslog.reduce import (
     Node,
     configuration_of,
     encode_carry,
+    list_digest,
     reduce_log,
     state_hash,
 )
@@ -116,57 +118,110 @@ def test_a_state_without_entries_has_a_hash_and_the_published_ones_come_out():
     assert found["state_hash"].hex() == document()["dag"]["hashes"]["v2 none"]
 
 
+CHAINED = pa.schema(
+    [
+        ("namespace", pa.string()),
+        ("log_id", pa.string()),
+        ("manifests", pa.list_(pa.struct([
+            ("record_id", pa.binary()), ("kind", pa.string()), ("type", pa.string()), ("access", pa.string()),
+            ("list_bytes", pa.int64()), ("list_digest", pa.binary()),
+        ]))),
+        ("carry", pa.binary()),
+    ]
+)  # fmt: skip
+
+
+def chained(log_id, manifests, carry=None):
+    """A log with what its reduction reads of its manifests, without their lists."""
+    read = [
+        {
+            "list_bytes": None if each.write is None else kernels.texts_bytes(each.write),
+            "list_digest": None if each.write is None else list_digest(each.write),
+        } | {name: getattr(each, name) for name in ("record_id", "kind", "type", "access")}
+        for each in manifests
+    ]  # fmt: skip
+    return {"namespace": log_id, "log_id": log_id, "manifests": read, "carry": carry}
+
+
+def configured(rows, told=()):
+    batches = pa.Table.from_pylist(rows, schema=CHAINED).to_batches(max_chunksize=3)
+    return [
+        row
+        for batch in kernels.configurations(batches, operator_config=dict(told))
+        for row in batch.to_pylist()
+    ]
+
+
+def described(row, manifests):
+    """What the state of a log says of its configuration, and its whole write list."""
+    if row["write"] is not None:
+        return row["reducer_version"], row["configuration"], tuple(row["write"])
+    assert (row["reducer_version"], row["configuration"]) == (None, None)
+    [listing] = {each for each in manifests if each.record_id == row["list_id"]}
+    assert row["list_bytes"] == kernels.texts_bytes(listing.write)
+    one = [{"list_id": listing.record_id, "store": row["store"], "write": list(listing.write)}]
+    [batch] = kernels.listed_configurations([pa.RecordBatch.from_pylist(one)])
+    [found] = batch.to_pylist()
+    assert (found["list_id"], found["store"]) == (row["list_id"], row["store"])
+    return found["listed_version"], found["listed_configuration"], listing.write
+
+
 @pytest.mark.large
 def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_first():
     logs = [each for seed in range(80) if (each := random_log(seed, 1)).manifests]
-    kept = ("record_id", "kind", "type", "access", "write")
-    rows = [
-        {
-            "namespace": each.log_id,
-            "log_id": each.log_id,
-            "manifests": [{name: getattr(one, name) for name in kept} for one in each.manifests],
-        }
-        for each in logs
-    ]
     told = {logs[0].log_id: LogConfiguration("feed", ("*",), "config")}
-    types = pa.schema(
-        [
-            ("namespace", pa.string()),
-            ("log_id", pa.string()),
-            ("manifests", pa.list_(pa.struct([
-                ("record_id", pa.binary()), ("kind", pa.string()), ("type", pa.string()), ("access", pa.string()),
-                ("write", pa.list_(pa.string())),
-            ]))),
-            ("carry", pa.binary()),
-        ]
-    )  # fmt: skip
-
-    def configured(rows):
-        batches = pa.Table.from_pylist(rows, schema=types).to_batches(max_chunksize=3)
-        return [
-            row
-            for batch in kernels.configurations(batches, operator_config=told)
-            for row in batch.to_pylist()
-        ]
-
-    found = configured(rows)
+    rows = [chained(each.log_id, each.manifests) for each in logs]
+    found = configured(rows, told)
     expected = [configuration_of(each.log_id, told, each.manifests) for each in logs]
-    assert [
-        (row["store"], tuple(row["write"]), row["whence"], tuple(row["depends_on"])) for row in found
-    ] == [(each.store, each.write, each.whence, each.depends_on) for each in expected]
-    assert [row["configuration"] for row in found] == [each.as_json for each in expected]
+    assert [(row["store"], row["whence"], tuple(row["depends_on"])) for row in found] == [
+        (each.store, each.whence, each.depends_on) for each in expected
+    ]
+    assert [described(row, log.manifests) for row, log in zip(found, logs, strict=True)] == [
+        (each.reducer_version, each.as_json, each.write) for each in expected
+    ]
     assert {each.whence for each in expected} == {"config", "manifest", "mutable", "none"}
+    assert all((row["list_id"] is None) == (row["whence"] != "manifest") for row in found)
     assert manifest(logs[0].manifests[0].block) == logs[0].manifests[0]
     # Entries were pruned while the log was a counter that alice might write: that holds, and the file may not differ.
     carry = Carry("counter", ("alice",), 1)
-    held = configured([row | {"carry": encode_carry(carry)} for row in rows])
+    held = configured([row | {"carry": encode_carry(carry)} for row in rows], told)
     assert {(row["store"], *row["write"], row["whence"]) for row in held} == {
         ("counter", "alice", "snapshot")
+    }
+    assert {(row["list_id"], row["list_bytes"]) for row in held} == {
+        (list_digest(["alice"]), kernels.texts_bytes(["alice"]))
     }
     assert [row["is_refused"] for row in held] == [True, *[False] * (len(held) - 1)]
     assert not any(row["is_refused"] or row["is_bereft"] for row in (*found, *held[1:]))
     # A carry that is gone, or that no rule reads, leaves the configuration of the others as it is.
     carries = (b"", encode_carry(carry)[:-1], *[encode_carry(carry)] * (len(rows) - 2))
-    mixed = configured([row | {"carry": raw} for row, raw in zip(rows, carries, strict=True)])
+    mixed = configured([row | {"carry": raw} for row, raw in zip(rows, carries, strict=True)], told)
     assert [row["is_bereft"] for row in mixed] == [True, True, *[False] * (len(rows) - 2)]
     assert mixed == [*(row | {"is_bereft": True} for row in found[:2]), *held[2:]]
+    # One with the list of the manifest changes nothing; one with another store, or other writers, does.
+    at, known = next((at, each) for at, each in enumerate(expected) if each.whence == "manifest")
+    for store, write, whence in [
+        (known.store, known.write, "manifest"),
+        ("feed" if known.store == "counter" else "counter", known.write, "snapshot"),
+        (known.store, (*known.write, "~"), "snapshot"),
+    ]:
+        held_by = Carry(store, write, 1)
+        [row] = configured([rows[at] | {"carry": encode_carry(held_by)}], told)
+        assert (row["whence"], described(row, logs[at].manifests)[1]) == (
+            whence, held_by.configuration_of(known).as_json,
+        )  # fmt: skip
+
+
+def test_a_long_list_that_many_logs_name_is_in_no_row_of_a_log():
+    listing = manifest(dag_cbor({"type": "ipfs", "write": [f"w{number}" for number in range(20_000)]}))
+    database = manifest(dag_cbor({"name": "d", "type": "feed", "accessController": listing.cid}))
+    names = [f"/orbitdb/{database.cid}/{number}" for number in range(300)]
+    rows = [chained(name, [database, listing]) for name in names]
+    batches = list(
+        kernels.configurations(pa.Table.from_pylist(rows, schema=CHAINED).to_batches(), operator_config={})
+    )
+    assert sum(batch.nbytes for batch in batches) < len(names) * 500
+    found = [row for batch in batches for row in batch.to_pylist()]
+    assert {row["list_id"] for row in found} == {listing.record_id}
+    plain = configuration_of(names[0], {}, [database, listing])
+    assert described(found[0], [listing]) == (plain.reducer_version, plain.as_json, plain.write)

@@ -1,6 +1,7 @@
 """Stores: what payloads say to them, and what they leave alone; store and writers as a log commits to them."""
 
 import dataclasses
+import hashlib
 import json
 
 import pytest
@@ -15,6 +16,7 @@ from strandline.dialects.ipfslog.reduce import (
     counter,
     document_rows,
     feed,
+    list_digest,
     ops_of,
     parse_log_config,
     payload_json,
@@ -286,6 +288,30 @@ def test_a_log_id_commits_to_store_and_writers():
             "counter", rights.write, "manifest", digests(chain, by, rights)
         )
     assert LEGACY.write == ("key:04aa",)
+
+
+def test_a_state_names_the_manifest_of_a_long_list_and_no_writer():
+    few, many = ("a", "b"), tuple(sorted(f"writer {number}" for number in range(400)))
+    by_manifest = LogConfiguration("feed", few, "manifest", (b"d" * 32, b"l" * 32))
+    assert by_manifest.as_json == '{"store":"feed","whence":"manifest","write":["a","b"]}'
+    named = json.dumps(
+        {"store": "feed", "whence": "manifest", "write_list": (b"l" * 32).hex()}, separators=(",", ":")
+    )
+    assert dataclasses.replace(by_manifest, write=many).as_json == named
+    # What is exactly as long as may be stated is.
+    rest = 4_096 - len(dataclasses.replace(by_manifest, write=("",)).as_json)
+    assert len(dataclasses.replace(by_manifest, write=("w" * rest,)).as_json) == 4_096
+    assert dataclasses.replace(by_manifest, write=("w" * (rest + 1),)).as_json == named
+    # No manifest has the list of a file or of a snapshot.
+    for whence in ("config", "snapshot"):
+        assert json.loads(LogConfiguration("feed", many, whence).as_json)["write"] == list(many)
+
+
+def test_a_write_list_has_one_digest_in_any_order():
+    expected = hashlib.sha256("2:é1:b".encode()).digest()
+    assert list_digest(["b", "é", "b"]) == hashlib.sha256("1:b2:é".encode()).digest() != expected
+    assert list_digest(["ab"]) != list_digest(["a", "b"])
+    assert list_digest([]) == hashlib.sha256(b"").digest()
 
 
 def test_rights_that_change_are_no_list():

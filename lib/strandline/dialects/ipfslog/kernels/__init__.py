@@ -2,10 +2,15 @@
 
 from strandline.dialects.ipfslog.kernels.configurations import (
     CONFIGURATION_SCHEMA,
+    LISTED_COLUMNS,
+    LISTED_SCHEMA,
     MANIFEST_COLUMNS,
+    TEXT_BYTES,
     access_digests,
     configurations,
     database_digests,
+    listed_configurations,
+    texts_bytes,
 )
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
@@ -46,6 +51,8 @@ __all__ = [
     "IDENTITY",
     "IDENTITY_CHARS",
     "JUDGED",
+    "LISTED_COLUMNS",
+    "LISTED_SCHEMA",
     "LOG_COLUMNS",
     "LOG_NODE",
     "LOG_SCHEMA",
@@ -61,6 +68,7 @@ __all__ = [
     "STATE_COLUMNS",
     "STATE_SCHEMA",
     "STORED_IDENTITY",
+    "TEXT_BYTES",
     "WALK_COLUMNS",
     "WALK_SCHEMA",
     "Iterate",
@@ -72,6 +80,7 @@ __all__ = [
     "encoded_skeletons",
     "identities",
     "judge",
+    "listed_configurations",
     "packed",
     "part",
     "proofs",
@@ -82,6 +91,7 @@ __all__ = [
     "signed_digests",
     "skeletons",
     "state_hashes",
+    "texts_bytes",
     "walk_positions",
     "whole_logs",
 ]

@@ -5,6 +5,7 @@ from strandline.dialects.ipfslog.reduce.configuration import (
     access_digest,
     configuration_of,
     database_digest,
+    list_digest,
     parse_log_config,
 )
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
@@ -77,6 +78,7 @@ __all__ = [
     "forks",
     "iterate",
     "last",
+    "list_digest",
     "node_of",
     "ops_of",
     "order_key",

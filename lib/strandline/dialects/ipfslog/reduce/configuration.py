@@ -21,6 +21,8 @@ _ADDRESS: Final = re.compile(r"/orbitdb/([^/]+)(?:/.*)?", re.DOTALL)
 _IPFS: Final = "/ipfs/"
 _IMMUTABLE: Final = frozenset({"ipfs", "legacy-ipfs"})
 _OTHER_CONTROLLERS: Final = "/orbitdb/"
+_MAX_STATED_CHARS: Final = 4_096
+"""The longest text with a manifest's write list that the state of each log repeats. Any number of logs can name it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,14 @@ class LogConfiguration:
 
     @property
     def as_json(self) -> str:
-        """The configuration as stored with the state: compact JSON with sorted keys, ASCII."""
-        members = {"store": self.store, "whence": self.whence, "write": sorted(set(self.write))}
-        return json.dumps(members, sort_keys=True, separators=(",", ":"))
+        """The configuration as stored with the state: compact JSON with sorted keys, ASCII.
+
+        Instead of a manifest's list that makes it long, `write_list` has the digest of the manifest.
+        """
+        told = _as_json({"store": self.store, "whence": self.whence, "write": sorted(set(self.write))})
+        if self.whence != "manifest" or len(told) <= _MAX_STATED_CHARS:
+            return told
+        return _as_json({"store": self.store, "whence": self.whence, "write_list": self.depends_on[-1].hex()})
 
     def may_write(self, entry: Entry) -> bool:
         """Return whether the write list has the entry's writer or its key."""
@@ -56,6 +63,19 @@ class LogConfiguration:
     @cached_property
     def _listed(self) -> frozenset[str]:
         return frozenset(self.write)
+
+
+def _as_json(members: Mapping[str, Any]) -> str:
+    return json.dumps(members, sort_keys=True, separators=(",", ":"))
+
+
+def list_digest(write: Iterable[str]) -> bytes:
+    """Return SHA-256 of a write list, ascending and distinct: of each text its length in bytes, `:` and its UTF-8.
+
+    No block of a manifest has this digest: these bytes are empty or begin with a digit.
+    """
+    texts = (text.encode("utf-8") for text in sorted(set(write)))
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(text), text) for text in texts)).digest()
 
 
 def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from strandline.core.encoding.strict_cbor import CborRefused
 from strandline.dialects.ipfslog.codec import dag_cbor, parse_cid, parse_dag_cbor
-from strandline.dialects.ipfslog.reduce.configuration import LogConfiguration
+from strandline.dialects.ipfslog.reduce.configuration import LogConfiguration, list_digest
 from strandline.dialects.ipfslog.reduce.dag import Node, Walkable
 from strandline.dialects.ipfslog.reduce.stores import STORES
 
@@ -56,13 +56,20 @@ class Carry:
     blocks: tuple[bytes, ...] = ()
     documents: bytes | None = None
 
-    def agrees(self, configuration: LogConfiguration) -> bool:
-        """Return whether a configuration has the store and the write list of the carry."""
-        return self.store == configuration.store and self.write == tuple(sorted(set(configuration.write)))
+    def agrees(self, configuration: LogConfiguration, digest: bytes | None = None) -> bool:
+        """Return whether a configuration has the store and the write list of the carry.
 
-    def configuration_of(self, found: LogConfiguration) -> LogConfiguration:
-        """Return the configuration of the log, `found` if it agrees, else that of the carry."""
-        if self.agrees(found):
+        `digest` is the `list_digest` of a list that the configuration itself does not have.
+        """
+        if self.store != configuration.store:
+            return False
+        if digest is not None:
+            return list_digest(self.write) == digest
+        return self.write == tuple(sorted(set(configuration.write)))
+
+    def configuration_of(self, found: LogConfiguration, digest: bytes | None = None) -> LogConfiguration:
+        """Return the configuration of the log, `found` if it `agrees`, else that of the carry."""
+        if self.agrees(found, digest):
             return found
         return LogConfiguration(STORES[self.store], self.write, "snapshot")
 

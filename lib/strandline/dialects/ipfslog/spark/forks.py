@@ -15,6 +15,27 @@ from strandline.frames.states import as_equivocation
 
 CLOCK = ("namespace", "key", "clock_time")
 """The columns of a clock: an honest writer uses each value once."""
+_MARK = ("namespace", "clock_time", "key_hash")
+
+
+def clock_marks(entries: DataFrame) -> DataFrame:
+    """Give the clocks of entries in rows of limited size: in the profile `compat` a key may be as long as an entry.
+
+    Reads:  CLOCK, variant.  Gives: namespace, clock_time, key_hash.  Rows: one per clock, seldom one for several.
+    """
+    return _marked(entries.where("variant <> 'v0'")).select(*_MARK).distinct()
+
+
+def at_marks(entries: DataFrame, marks: DataFrame) -> DataFrame:
+    """Keep the entries at these clocks, and those with a key of the same hash.
+
+    Reads:  entries: CLOCK, ..; marks: `clock_marks`.  Gives: the columns of `entries`.  Rows: at most one per row.
+    """
+    return _marked(entries).join(marks, list(_MARK), "left_semi").select(*entries.columns)
+
+
+def _marked(entries: DataFrame) -> DataFrame:
+    return entries.withColumn("key_hash", F.xxhash64("key"))
 
 
 def repeated_clocks(entries: DataFrame) -> DataFrame:

@@ -50,11 +50,11 @@ def from_all(
     lacking = edges.where(F.col("kind") == dag.MISSING)
     tails = jobs.checkpoint(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
     rows = {HEADS: heads, TAILS: tails, VIEW: view}
-    stores = configured.where(logs.has_documents()).select("namespace", "store", "write")
+    stores = configured.where(logs.has_documents()).select("namespace", "store", "list_id")
     groups = None
     if present.stores:
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
-        listed = logs.listed(retained.entries.select(*columns), stores, retained.hint)
+        listed = retained.listed(retained.entries.select(*columns), stores)
         effects = documents.effects(listed, stores, retained.hint)
         placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
         rows[DOCUMENTS] = jobs.persist(documents.winners(placed), "documents")

@@ -27,7 +27,12 @@ def unhinted(frame: DataFrame) -> DataFrame:
 
 def hint_of(size: int | None) -> Hint:
     """Return the hint for frames of so many bytes; None is the sum of no rows."""
-    return broadcast if (size or 0) <= BROADCAST_BYTES else unhinted
+    return broadcast if is_small(size) else unhinted
+
+
+def is_small(size: int | None) -> bool:
+    """Return whether rows of so many bytes may be broadcast; None is the sum of no rows."""
+    return (size or 0) <= BROADCAST_BYTES
 
 
 def name_bytes() -> Column:
@@ -41,17 +46,6 @@ def entry_bytes() -> Column:
     Reads:  namespace, record_count.
     """
     return F.sum(F.col("record_count") * (F.octet_length("namespace") + F.lit(_ROW_BYTES)))
-
-
-def list_bytes() -> Column:
-    """Sum the bytes of logs with their write lists: a row per log and text, as `logs.listed` joins them.
-
-    Reads:  namespace, write.
-    """
-    texts = F.greatest(F.size("write"), F.lit(1)).cast("bigint")
-    return F.sum(
-        texts * (F.octet_length("namespace") + F.lit(_ROW_BYTES)) + F.octet_length(F.concat_ws("", "write"))
-    )
 
 
 def broadcast_if_small(frame: DataFrame, name: str, jobs: Jobs, most: int | None = None) -> DataFrame:

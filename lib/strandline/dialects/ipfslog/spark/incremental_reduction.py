@@ -73,7 +73,7 @@ def read_input(
 
     `present` is that of the logs in `configured`.
     """
-    listed = logs.listed(changes.select(*NODE_COLUMNS, "ops"), configured, retained.hint)
+    listed = retained.listed(changes.select(*NODE_COLUMNS, "ops"), configured)
     new_entries = jobs.checkpoint(listed, "new entries")
     stored = tables.read(TAILS).where(in_buckets(buckets) & (F.col("kind") == "partial"))
     tails = jobs.checkpoint(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX
 from strandline.dialects.ipfslog.reduce import STORES_WITH_ROWS, LogConfiguration
 from strandline.dialects.ipfslog.spark.hints import Hint
+from strandline.dialects.ipfslog.spark.write_lists import WriteLists, list_bytes
 from strandline.frames.lift import map_batches, series_udf
 
 ORDER = ("clock_time", "clock_id", "cid")
 """The columns of k, the order of entries."""
+_TEXT_CHARS: Final = 512
+"""More characters than any type has, and any address that leads to a manifest: `MAX_CID_CHARS` and a prefix."""
 
 
 def counted(entries: DataFrame) -> DataFrame:
@@ -37,11 +39,10 @@ def configured(
 
     Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry, of logs with pruned
             entries; a carry takes precedence.
-    Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
-            is_refused (the file differs from the carry), is_bereft (the carry is gone or cannot be read).
+    Gives:  the columns of `logs`, and the others of `kernels.CONFIGURATION_SCHEMA`.
     Rows:   one per row.
     """
-    found = chains(logs, manifests)
+    found = chains(logs, manifests, has_carries=carries is not None)
     if carries is None:
         found = found.withColumn("carry", F.lit(None).cast("binary"))
     else:
@@ -52,15 +53,16 @@ def configured(
     return logs.join(configurations, "namespace")
 
 
-def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
+def chains(logs: DataFrame, manifests: DataFrame, *, has_carries: bool = False) -> DataFrame:
     """Follow the manifests that logs commit to: database, controller, list; a chain has at most three.
 
     Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
-    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, the stored ones).
-    Rows:   one per row of `logs`.
+    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<kernels.MANIFEST_COLUMNS>>, the stored ones; without
+            `has_carries`, `list_digest` is null).
+    Rows:   one per row of `logs`, of limited size.
     """
     access = series_udf(kernels.access_digests, pa.binary())
-    stored = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
+    stored = limited(manifests, has_carries=has_carries).withColumn("leads_to", access("access"))
     log_id = F.url_decode(F.substring_index("namespace", ":", -1))
     chain = logs.select("namespace", log_id.alias("log_id")).withColumn(
         "leads_to_0", series_udf(kernels.database_digests, pa.binary())("log_id")
@@ -78,26 +80,30 @@ def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
     return chain.select("namespace", "log_id", followed.alias("manifests"))
 
 
-def listed(entries: DataFrame, logs: DataFrame, hint: Hint) -> DataFrame:
+def limited(manifests: DataFrame, *, has_carries: bool) -> DataFrame:
+    """Shape manifests to `kernels.MANIFEST_COLUMNS`: many logs may name one, whose texts may be as long as a block."""
+    digest = F.lit(None).cast("binary")
+    if has_carries:
+        size = F.octet_length
+        texts = F.transform("write", lambda text: F.concat(size(text).cast("string"), F.lit(":"), text))
+        digest = F.when(F.col("write").isNotNull(), F.unhex(F.sha2(F.concat_ws("", texts), 256)))
+    starts = (F.substring(text, 1, _TEXT_CHARS).alias(text) for text in ("type", "access"))
+    measures = (list_bytes().alias("list_bytes"), digest.alias("list_digest"))
+    return manifests.select("record_id", "kind", *starts, *measures)
+
+
+def listed(entries: DataFrame, logs: DataFrame, hint: Hint, lists: WriteLists | None) -> DataFrame:
     """Keep the entries whose writer, or key, is on the write list of their log.
 
-    Reads:  entries: namespace, writer, key, ..; logs: namespace, write; hint: that of their lists.
+    Reads:  entries: namespace, writer, key, ..; logs: namespace, list_id; hint: that of `logs`; lists: those of `logs`,
+            or None if everyone may write all of them.
     Gives:  the columns of `entries`.
-    Rows:   at most one per row. The length of a list makes no difference to an entry.
+    Rows:   at most one per row.
     """
-    # `*` is an expression of the row, too: for a constant, Spark would broadcast the lists another time.
-    anyone = F.substring(F.concat(F.lit(ANYONE), "writer"), 1, len(ANYONE))
-    allowed = {
-        "of_anyone": anyone,
-        "of_writer": F.col("writer"),
-        "of_key": F.concat(F.lit(KEY_PREFIX), "key"),
-    }
-    lists = logs.select("namespace", F.explode(F.array_distinct("write")).alias("text"))
-    found = entries
-    for name, text in allowed.items():
-        named = hint(lists.withColumn(name, F.lit(True)))
-        found = found.withColumn("text", text).join(named, ["namespace", "text"], "left").drop("text")
-    return found.where(F.coalesce(*allowed)).select(*entries.columns)
+    if lists is None:
+        return entries.join(hint(logs.select("namespace")), "namespace", "left_semi")
+    named = entries.join(hint(logs.select("namespace", "list_id")), "namespace")
+    return lists.keep(named).select(*entries.columns)
 
 
 def has_documents() -> Column:

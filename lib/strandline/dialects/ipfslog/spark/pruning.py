@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce as fold
 
 from pyspark.sql import DataFrame
@@ -16,12 +16,12 @@ from strandline.dialects.ipfslog.reduce import KIND
 from strandline.dialects.ipfslog.spark import logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.hints import hint_of, list_bytes
 from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
 from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
-from strandline.dialects.ipfslog.spark.touched import check_pruned_logs, with_configuration
+from strandline.dialects.ipfslog.spark.touched import check_pruned_logs, with_configuration, with_lists
+from strandline.dialects.ipfslog.spark.write_lists import WriteLists, described, sizes
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION, boundary
@@ -51,17 +51,19 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     check_pruned_logs(configured, every, jobs)
     found = jobs.row(
         configured.agg(
-            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), list_bytes().alias("bytes"),
+            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), sizes().alias("sizes"),
             logs.present().alias("present"),
         )
     )  # fmt: skip
-    every = replace(every, hint=hint_of(found["bytes"]))
+    every = with_lists(every, configured, found["sizes"], tables, jobs, scope.reduction)
     planned = PlannedLogs(every, configured, found["records"], Present(*found["present"]))
     reduced = _reduced(every, planned, tables, jobs, scope)
     members = _members(every, reduced, scope.skip_window)
-    states = reduced.states.select("namespace", "bucket", "state_hash", "reducer_version")
+    states = described(reduced.states, every.lists).select(
+        "namespace", "bucket", "state_hash", "reducer_version"
+    )
     return PrunePlan(
-        jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned,
+        jobs.persist(members, "what keeps entries"), states, _tables(reduced, every.lists), planned,
         None if every.pruned is None else configured.where("is_bereft").select("namespace"),
     )  # fmt: skip
 
@@ -82,8 +84,10 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     if planned.retained.pruned is not None:
         gone = gone.unionByName(planned.retained.pruned.rows.select("namespace"))
     counts = gone.groupBy("namespace").agg(F.count(F.lit(1)).alias("pruned"))
-    configured = planned.configured.select("namespace", "store", "write").join(counts, "namespace", "left")
-    counted = configured.withColumn("pruned", F.coalesce("pruned", F.lit(0).cast("bigint")))
+    configured, lists = planned.configured, planned.retained.lists
+    whole = configured if lists is None else lists.expanded(configured)
+    carried = whole.select("namespace", "store", "write").join(counts, "namespace", "left")
+    counted = carried.withColumn("pruned", F.coalesce("pruned", F.lit(0).cast("bigint")))
     return map_batches(counted.select(*kernels.CARRY_COLUMNS), kernels.carries, kernels.CARRY_SCHEMA)
 
 
@@ -94,7 +98,7 @@ def reduce_rest(
     planned: PlannedLogs = plan.context
     bones = gone.select(*KEY, "skeleton", "bucket")
     rest = planned.retained.without(Pruned(bones, carries.join(bones, "namespace", "left_semi")))
-    return _tables(_reduced(rest, planned, tables, jobs, scope))
+    return _tables(_reduced(rest, planned, tables, jobs, scope), rest.lists)
 
 
 def _reduced(
@@ -105,8 +109,8 @@ def _reduced(
     return from_all(retained, planned.configured, planned.present, tables, jobs, scope.reduction)
 
 
-def _tables(reduced: ReducedRows) -> ReducedTables:
-    return {**reduced.rows, STATES: reduced.states.select(*_STATE)}
+def _tables(reduced: ReducedRows, lists: WriteLists | None) -> ReducedTables:
+    return {**reduced.rows, STATES: described(reduced.states, lists).select(*_STATE)}
 
 
 def _members(retained: RetainedEntries, reduced: ReducedRows, skip_window: int) -> DataFrame:

@@ -17,6 +17,7 @@ from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects.ipfslog.spark import forks, states
 from strandline.dialects.ipfslog.spark.hints import Hint
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.write_lists import WriteLists, described
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
@@ -117,9 +118,9 @@ def equivocations(entries: DataFrame, clocks: DataFrame, jobs: Jobs) -> DataFram
 
 
 def as_reduction(
-    parts: Sequence[ReducedRows], found_forks: DataFrame | None, scope: ReduceScope
+    parts: Sequence[ReducedRows], found_forks: DataFrame | None, lists: WriteLists | None, scope: ReduceScope
 ) -> Reduction:
-    """Return parts, which have different logs, as one reduction."""
+    """Return parts, which have different logs, as one reduction; `lists` are the write lists of these logs."""
     rows = {table: _union([part.rows[table] for part in parts]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
     deletes = {
         table: _union([part.deletes[table] for part in parts if table in part.deletes])
@@ -129,7 +130,8 @@ def as_reduction(
     if found_forks is not None:
         rows[EQUIVOCATIONS] = found_forks
     shaped = as_namespace_state(
-        _union([part.states for part in parts]), dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id,
+        described(_union([part.states for part in parts]), lists), dialect=DIALECT, reduced_version=scope.version,
+        run_id=scope.run_id,
     )  # fmt: skip
     firsts = [part.first_position for part in parts if part.first_position is not None]
     bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}

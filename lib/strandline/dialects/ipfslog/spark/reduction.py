@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import DataFrame, Row
@@ -14,7 +13,7 @@ from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.spark import forks, logs
 from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, entry_bytes, hint_of, list_bytes
+from strandline.dialects.ipfslog.spark.hints import broadcast_if_small, entry_bytes
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
 from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import (
@@ -25,7 +24,13 @@ from strandline.dialects.ipfslog.spark.reduced_rows import (
 )
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import REDUCED
-from strandline.dialects.ipfslog.spark.touched import check_pruned_logs, touched_logs, with_configuration
+from strandline.dialects.ipfslog.spark.touched import (
+    check_pruned_logs,
+    touched_logs,
+    with_configuration,
+    with_lists,
+)
+from strandline.dialects.ipfslog.spark.write_lists import sizes
 
 _UNREAD: Final = ("block", "payload_json", "value_json", "sig", "refs")
 """Columns of an entry that no reduction reads: their effects on stores are in `ops`."""
@@ -44,11 +49,12 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     check_pruned_logs(configured, every, jobs)
     found = jobs.row(
         configured.agg(
-            F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries"), list_bytes().alias("bytes"),
+            F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries"), sizes().alias("sizes"),
             logs.present().alias("present"),
         )
     )  # fmt: skip
-    every, present = replace(every, hint=hint_of(found["bytes"])), Present(*found["present"])
+    every = with_lists(every, configured, found["sizes"], tables, jobs, scope)
+    present = Present(*found["present"])
     rows = (
         from_few(every, configured, present, tables, jobs)
         if are_few(every, configured, found["entries"], tables, jobs, scope)
@@ -58,7 +64,7 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     if every.pruned is not None:
         rows = without_lost(rows, configured.where("is_bereft"), jobs)
-    return as_reduction([rows], found_forks, scope)
+    return as_reduction([rows], found_forks, every.lists, scope)
 
 
 def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
@@ -79,27 +85,28 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
             F.count_if(~F.col("whole")).alias("others"), F.sum("record_count").alias("entries"),
-            list_bytes().alias("bytes"), entry_bytes().alias("entry_bytes"), logs.present().alias("of_all"),
+            sizes().alias("sizes"), entry_bytes().alias("entry_bytes"), logs.present().alias("of_all"),
             logs.present(F.col("whole")).alias("of_whole"), logs.present(~F.col("whole")).alias("of_others"),
         )
     )  # fmt: skip
     if not found["buckets"]:
         return Reduction({}, tables.read(STATES).limit(0))
     buckets = tuple(sorted(found["buckets"]))
-    within = replace(every.within(buckets), hint=hint_of(found["bytes"]))
+    within = with_lists(every.within(buckets), touched, found["sizes"], tables, jobs, scope)
     if are_few(within, touched, found["entries"], tables, jobs, scope):
         parts = [from_few(within, touched, Present(*found["of_all"]), tables, jobs)]
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
         parts = [without_lost(each, touched.where("is_bereft"), jobs) for each in parts]
-    new_clocks = changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct()
+    new_clocks = forks.clock_marks(changes)
     # At most one for each entry of these logs.
     new_clocks = broadcast_if_small(new_clocks, "clocks of changes", jobs, found["entry_bytes"])
     candidates = within.fork_candidates(tables)
-    at_clocks = candidates.join(new_clocks, list(forks.CLOCK), "left_semi")
-    found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
-    return as_reduction(parts, found_forks, scope)
+    found_forks = equivocations(
+        candidates, forks.repeated_clocks(forks.at_marks(candidates, new_clocks)), jobs
+    )
+    return as_reduction(parts, found_forks, within.lists, scope)
 
 
 def _of_many(

@@ -14,6 +14,7 @@ from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark import dag, logs
 from strandline.dialects.ipfslog.spark.hints import Hint, unhinted
 from strandline.dialects.ipfslog.spark.tables import ENTRIES
+from strandline.dialects.ipfslog.spark.write_lists import WriteLists
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.known import KEY
@@ -49,12 +50,13 @@ class RetainedEntries:
     """The entries of logs without pruned ones; `pruned` is None if no log of the lake has pruned entries.
 
     An entry that is delivered again after it was pruned is in both tables; then its skeleton counts. `hint` is that of
-    joins with the logs that are asked for: whoever knows their bytes sets it.
+    joins with the logs that are asked for, and `lists` are their write lists: whoever knows them sets both.
     """
 
     entries: DataFrame
     pruned: Pruned | None
     hint: Hint = unhinted
+    lists: WriteLists | None = None
 
     def of(self, namespaces: DataFrame) -> RetainedEntries:
         """Return the entries of these logs."""
@@ -94,14 +96,18 @@ class RetainedEntries:
         place = ("namespace", "bucket")
         return logs.counted(self.entries.select(*place).unionByName(self.pruned.rows.select(*place)))
 
+    def listed(self, entries: DataFrame, configured: DataFrame) -> DataFrame:
+        """Keep the entries whose writer, or key, is on the write list of their log; as `logs.listed`."""
+        return logs.listed(entries, configured, self.hint, self.lists)
+
     def nodes(self, configured: DataFrame, columns: tuple[str, ...] = NODE_COLUMNS) -> DataFrame:
         """Return the entries whose writer is on the write list, and skeletons.
 
-        Reads:  configured: namespace, write.
+        Reads:  configured: namespace, list_id.
         Gives:  `columns` of NODE_COLUMNS and other ones of entries; null where a skeleton does not have them.
         Rows:   one per entry or skeleton.
         """
-        listed = logs.listed(self.entries.select(*columns), configured, self.hint)
+        listed = self.listed(self.entries.select(*columns), configured)
         if self.pruned is None:
             return listed
         of_skeletons = tuple(name for name in columns if name in NODE_COLUMNS)

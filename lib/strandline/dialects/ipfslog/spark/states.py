@@ -11,10 +11,10 @@ from strandline.dialects.ipfslog.types import SHARED_NAMESPACE
 from strandline.frames.lift import map_batches
 
 LOG = (
-    "namespace", "bucket", "record_count", "store", "write", "whence", "depends_on", "reducer_version",
+    "namespace", "bucket", "record_count", "store", "list_id", "whence", "depends_on", "reducer_version",
     "configuration",
 )  # fmt: skip
-"""A log and its configuration."""
+"""A log and its configuration; `WriteLists.described` fills in what is null in it."""
 
 
 def head_digests(heads: DataFrame) -> DataFrame:

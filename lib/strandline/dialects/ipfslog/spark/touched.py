@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import STATES
@@ -16,6 +19,7 @@ from strandline.dialects.ipfslog.spark import logs, states
 from strandline.dialects.ipfslog.spark.hints import hint_of, name_bytes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import MANIFESTS, VIEW
+from strandline.dialects.ipfslog.spark.write_lists import write_lists
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
 from strandline.frames.listed import is_listed
 
@@ -31,8 +35,22 @@ def with_configuration(
     Reads:  counted: namespace, ..  Gives: as `logs.configured`.  Rows: one per row.
     """
     carries = None if every.pruned is None else every.pruned.carries
-    manifests = tables.read_version(MANIFESTS, scope.side_versions[MANIFESTS])
-    return logs.configured(counted, manifests, carries, scope.reducer_options)
+    return logs.configured(counted, _manifests(tables, scope), carries, scope.reducer_options)
+
+
+def with_lists(
+    every: RetainedEntries, configured: DataFrame, found: Row, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> RetainedEntries:
+    """Return the entries with the write lists of logs, and the hint for joins with these logs.
+
+    Reads:  configured: as of `with_configuration`, as a checkpoint; found: `sizes` of it.
+    """
+    lists = write_lists(configured, _manifests(tables, scope), found, jobs)
+    return replace(every, hint=hint_of(found["name_bytes"]), lists=lists)
+
+
+def _manifests(tables: Tables, scope: ReduceScope) -> DataFrame:
+    return tables.read_version(MANIFESTS, scope.side_versions[MANIFESTS])
 
 
 def check_pruned_logs(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> None:
@@ -56,7 +74,8 @@ def touched_logs(
 ) -> DataFrame:
     """Return the logs to reduce: with changes, with a changed configuration, or refused by an earlier run.
 
-    Gives:  `states.LOG`, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries are needed).
+    Gives:  `states.LOG`, write, list_bytes, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries
+            are needed).
     """
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -82,9 +101,13 @@ def touched_logs(
         retried = every.of(names).counted().withColumn("is_retried", F.lit(True))
         counted = counted.join(names, "namespace", "left_anti").unionByName(retried, allowMissingColumns=True)
     configured = with_configuration(counted, every, tables, scope)
+    # A manifest never changes: with the same manifests, a log has the same list.
+    is_other = F.when(
+        F.col("configuration").isNotNull(), F.col("old_configuration") != F.col("configuration")
+    )
+    was = (F.get_json_object("old_configuration", f"$.{name}") != F.col(name) for name in ("store", "whence"))
     differs = (
-        F.col("is_retried") | F.col("old_count").isNull()
-        | (F.col("old_configuration") != F.col("configuration"))
+        F.col("is_retried") | F.col("old_count").isNull() | is_other.otherwise(reduce(or_, was))
         | ~F.col("old_depends_on").eqNullSafe(states.depends_on(F.col("depends_on")))
     )  # fmt: skip
     walks = (
@@ -97,7 +120,8 @@ def touched_logs(
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
         .where(F.col("new_count").isNotNull() | differs | F.col("is_refused"))
         .select(
-            *states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused", "is_bereft"
+            *states.LOG, "write", "list_bytes", "old_blocks", "old_groups", "whole", is_known.alias("is_known"),
+            "is_refused", "is_bereft",
         )
     )  # fmt: skip
 

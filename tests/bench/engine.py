@@ -34,6 +34,7 @@ from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import gc, ingest, init, reduce, sql, stream, sync_journals, sync_lakes
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -111,7 +112,7 @@ class Engine:
         """Reduce the lake. Raises: RuntimeError if it found a difference or other than `new` new records."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = reduce.run(store, every(), reduce.ReduceRequest(full), _context("reduce", store, stages))
+        report = reduce.run(store, every(), ReduceRequest(full), _context("reduce", store, stages))
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (new is not None and report.counts.get("new_records") != new):
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")

@@ -86,9 +86,10 @@ class Lake:
     def reduce(self, *, options=None, faults: Faults | None = None, clock=timedelta(0), **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
+        from strandline.pipelines.reduce_request import ReduceRequest
 
         store = self.store()
-        asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
+        asked = ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return printable(reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock)))
 
     def snapshot(self, *, faults: Faults | None = None, **request):

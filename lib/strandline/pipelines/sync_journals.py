@@ -13,7 +13,7 @@ from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
-from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext

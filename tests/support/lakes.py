@@ -77,9 +77,10 @@ class Lake:
     ):
         from strandline.dialects import dialect
         from strandline.pipelines import ingest
+        from strandline.pipelines.ingest_input import IngestRequest
 
         store = self.store()
-        asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
+        asked = IngestRequest(sources=tuple(map(str, sources)), **request)
         context = self.context(store, "ingest", faults, clock)
         return printable(ingest.run(store, dialect(self.dialect), asked, self.settings, context, found))
 

@@ -14,7 +14,7 @@ from strandline.kernels import manifests as of_bytes
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid
-from strandline.pipelines.ingest import find_input
+from strandline.pipelines.ingest_input import find_input
 from strandline.pipelines.manifests import (
     ManifestFindings,
     _disagreement,

@@ -20,6 +20,7 @@ from strandline.dialects import every, record_tables
 from strandline.pipelines import gc, ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
 from strandline.pipelines.demo.folder import recreate, write_files
+from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
@@ -97,7 +98,7 @@ class _Demo:
 
     def _ingested(self, dialect: Dialect, folders: Iterable[Path]) -> Report:
         part = self._part(f"ingest {dialect.info.name}")
-        request = ingest.IngestRequest(sources=tuple(map(str, folders)))
+        request = IngestRequest(sources=tuple(map(str, folders)))
         return ingest.run(
             self._store(part), dialect, request, self._settings, replace(part, command="ingest")
         )

@@ -20,7 +20,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.manifests import check_new
+from strandline.tables.new_manifests import check_new
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest, write_lines
 from strandline.tables.store import TableStore

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strandline.cli.command import current, functions
-from strandline.cli.failures import as_fault
-from strandline.cli.invocation import Invocation, Options
-from strandline.cli.main import tell_others
+from strandline.cli.calls import LakeCalls
 from strandline.contracts.load import tables
-from strandline.core.errors import StrandlineError, UsageError
+from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
-from strandline.pipelines.report import Report, ReportError
+from strandline.pipelines.report import Report
 from strandline.tables.location import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from strandline.tables.store import TableStore
-
 Paths = str | os.PathLike[str]
-
-_SET_BY_THE_LAKE = {"lake", "schema", "set_value", "quiet", "as_json"}
-"""Options that a call gives no command: they are the lake's, or change only what is printed."""
 
 
 class Lake:
@@ -43,7 +35,7 @@ class Lake:
 
     def __init__(self, location: Location, settings: Mapping[str, object]) -> None:
         self.location = location
-        self._set = [f"{name}={_text(value)}" for name, value in settings.items()]
+        self._calls = LakeCalls(location, settings)
 
     def __repr__(self) -> str:
         """Return the call that opens this lake."""
@@ -193,7 +185,7 @@ class Lake:
         """Return a table of the lake at its current version. Raises: UsageError `TABLE_UNKNOWN`."""
         if name not in tables():
             raise UsageError("TABLE_UNKNOWN", f"a lake has no table {name}", did_you_mean(name, tables()))
-        return self._store().read(name)
+        return self._calls.store().read(name)
 
     def sql(self, query: str) -> DataFrame:
         """Return the rows of a query over the tables and views of the lake, by their bare names.
@@ -205,67 +197,13 @@ class Lake:
         from strandline.tables.qualified import places, qualified
         from strandline.tables.views import bare_names
 
-        store = self._store()
+        store = self._calls.store()
         full = qualified(query, places(store.location)) if is_connect(store.spark) else query
         with query_errors(), nullcontext() if full != query else bare_names(store, query):
             return store.spark.sql(full)
 
-    def _store(self) -> TableStore:
-        """Return the tables through Spark. Raises: as `strandline sql` about a lake that it cannot read."""
-        from strandline.tables.lake import check_there
-
-        where = self._where()
-        call = Invocation(
-            "open", Options(lake=where.get("lake"), schema=where.get("schema"), settings=tuple(self._set))
-        )
-        store = call.store(makes=False, writes=False)
-        check_there(store)
-        return store
-
-    def _where(self) -> dict[str, str]:
-        return {"lake" if self.location.is_path() else "schema": self.location.describe()}
-
     def _run(self, name: str, **values: Any) -> Report:
-        function = functions[name]
-        known = inspect.signature(function).parameters
-        for option in values:
-            if option not in known:
-                names = _keywords(name) | (known.keys() - values.keys() - _SET_BY_THE_LAKE)
-                raise UsageError(
-                    "OPTION_UNKNOWN", f"{name} has no option {option}", did_you_mean(option, names)
-                )
-        texts = {
-            option: _text(value) if isinstance(value, os.PathLike) and option != "out" else value
-            for option, value in values.items()
-        }
-        with self._reported_errors(name):
-            result = function(**texts, **self._where(), quiet=True, set_value=self._set)
-        tell_others(result.report)
-        return result.report
-
-    @contextmanager
-    def _reported_errors(self, name: str) -> Iterator[None]:
-        """Raise errors of the environment as `StrandlineError`, and tell the server of lineage that the run failed."""
-        current.clear()
-        try:
-            yield
-        except Exception as error:
-            known = as_fault(error, None, self.location.describe())
-            if known is None:
-                raise
-            self._tell_failure(name, known)
-            if known is error:
-                raise
-            raise known from error
-
-    def _tell_failure(self, name: str, error: StrandlineError) -> None:
-        if current:
-            tell_others(
-                Report(
-                    name, current[0].run_id, "usage" if error.exit_code == 2 else "fault", error.exit_code,
-                    lake=self.location.describe(), error=ReportError.of(error),
-                )
-            )  # fmt: skip
+        return self._calls.run(name, values, keywords=_keywords(name))
 
 
 def open_lake(
@@ -289,9 +227,3 @@ def _keywords(name: str) -> set[str]:
 
 def _listed(names: Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

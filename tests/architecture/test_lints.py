@@ -27,7 +27,7 @@ OPENS_OWN_FILES = {
     "lib/strandline/session/classes.py": "the cache",
     "lib/strandline/session/jars.py": "the cache",
     "lib/strandline/session/java.py": "the Java that runs",
-    "lib/strandline/session/open.py": "the private folder and the log",
+    "lib/strandline/session/local.py": "the private folder and the log",
     "lib/strandline/session/private.py": "private folders",
     "lib/strandline/session/classic/shipping.py": "a private folder",
     "lib/strandline/session/package_archive.py": "files of the package",

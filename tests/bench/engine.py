@@ -34,6 +34,8 @@ from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import gc, ingest, init, reduce, sql, stream, sync_journals, sync_lakes
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.ingest_input import IngestRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -98,7 +100,7 @@ class Engine:
         self, lake: Path, sources: Iterable[str | Path], *, new: int | None = None, of: Dialect = SDMP
     ) -> Reported:
         """Ingest the sources. Raises: RuntimeError if other than `new` records were new."""
-        request = ingest.IngestRequest(sources=tuple(map(str, sources)))
+        request = IngestRequest(sources=tuple(map(str, sources)))
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
         report = ingest.run(store, of, request, self.settings, _context("ingest", store, stages))
@@ -111,7 +113,7 @@ class Engine:
         """Reduce the lake. Raises: RuntimeError if it found a difference or other than `new` new records."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = reduce.run(store, every(), reduce.ReduceRequest(full), _context("reduce", store, stages))
+        report = reduce.run(store, every(), ReduceRequest(full), _context("reduce", store, stages))
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (new is not None and report.counts.get("new_records") != new):
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
@@ -148,7 +150,7 @@ class Engine:
 
     def announce(self, lake: Path, sources: Iterable[str | Path], own: object) -> None:
         """Land what own nodes hold, and write none of it: the run ends before its writer begins."""
-        request = ingest.IngestRequest(sources=tuple(map(str, sources)), options=own)
+        request = IngestRequest(sources=tuple(map(str, sources)), options=own)
         store = self.store(lake)
         context = replace(_context("ingest", store), faults=Faults("ingest.quarantine", fire=_end))
         with suppress(_EndedError):
@@ -184,7 +186,7 @@ class Engine:
         """Write what own nodes hold. Raises: RuntimeError if other than `lines` lines were written."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        request = ingest.IngestRequest(options=own)
+        request = IngestRequest(options=own)
         report = ingest.run(store, SDMP, request, self.settings, _context("ingest", store, stages))
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts.get("authored") != lines:

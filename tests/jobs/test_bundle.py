@@ -9,7 +9,7 @@ from strandline.cli import main
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.dialects.sdmp.spark.dialect import SDMP
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 from support import bundle
 
 SCHEMA = "strandline_bundle"

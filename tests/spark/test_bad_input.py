@@ -146,7 +146,7 @@ def test_one_file_holds_the_frames_of_many_journals(new_lake, tmp_path, count):
 @pytest.mark.parametrize("dialect", ["sdmp", "ipfslog"])
 def test_files_that_are_gone_or_no_files_by_now_are_rejected_and_named(new_lake, tmp_path, dialect):
     from strandline.dialects import dialect as found_dialect
-    from strandline.pipelines.ingest import IngestRequest, find_input
+    from strandline.pipelines.ingest_input import IngestRequest, find_input
 
     lake = new_lake(dialect=dialect)
     ending = {"sdmp": "", "ipfslog": ".jsonl"}[dialect]

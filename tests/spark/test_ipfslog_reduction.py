@@ -32,6 +32,7 @@ from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.frames.one_task import ONE_TASK
 from strandline.pipelines import reduce, reducer_options, sql
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
@@ -347,7 +348,7 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     assert lake_tables(lake) == before
     # A run of another dialect says nothing of the log that was refused.
     store = lake.store()
-    other = reduce.run(store, (dialect("sdmp"),), reduce.ReduceRequest(), lake.context(store, "reduce", None))
+    other = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), lake.context(store, "reduce", None))
     assert other.members["refused"] == []
     lake.reduce(walk_entries=13)
     reference = ReferenceLogs()

@@ -14,7 +14,7 @@ from strandline.dialects.sdmp.codec import record_id, render
 from strandline.dialects.sdmp.spark import chunks
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.tables import reading
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 from support.lakes import write_files
 
 J = [list(synthetic(i, 6)) for i in range(9)]

@@ -12,8 +12,7 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.kernels import LINE_COLUMNS
 from strandline.dialects.sdmp.spark import few_lines
-from strandline.pipelines import changes
-from strandline.pipelines import reduce as reductions
+from strandline.pipelines import changes, dialect_reduction
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.reduction_writer import ReductionWriter
 from strandline.tables import small_tables
@@ -153,7 +152,7 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
     ingest("first", {"grown.journal": render(grown[:10])})
     # Of a run that may not reduce once more the operator is told, and the next one mends what it left.
     with monkeypatch.context() as once:
-        once.setattr(reductions, "ROUNDS", 1)
+        once.setattr(dialect_reduction, "ROUNDS", 1)
         before = {"grown.journal": render(grown[:12])}
         with pytest.raises(FaultError) as lost:
             lake.reduce(faults=Faults("reduce.before_state", fire=lambda: overtake("before", before, 1)))
@@ -165,7 +164,7 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         lake.reduce(faults=Faults("reduce.before_state", fire=lambda: overtake("news", news)))
     assert_reduced_equal(lake, reference)
 
-    def late_differences(*given, differences=reductions.differences):
+    def late_differences(*given, differences=dialect_reduction.differences):
         monkeypatch.undo()
         overtake("late", {"grown.journal": render(grown), "late.journal": render(late)})
         return differences(*given)
@@ -213,7 +212,7 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         assert lake.reduce().counts["reduced"] == 0
         monkeypatch.undo()
     # What is newer than the comparison is no difference, and stays.
-    monkeypatch.setattr(reductions, "differences", late_differences)
+    monkeypatch.setattr(dialect_reduction, "differences", late_differences)
     full = lake.reduce(full=True)
     assert (full.exit, full.members["differences"]) == (0, {})
     assert_reduced_as_in_full(lake, reference)

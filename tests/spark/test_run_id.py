@@ -4,6 +4,7 @@ import pytest
 
 from strandline.dialects import dialect
 from strandline.pipelines import ingest
+from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.runs import recorded_run
 from strandline.tables.commits import Retry
 from strandline.tables.delta_rs import open_delta_rs
@@ -24,7 +25,7 @@ def _ingest(lake, folder, attempt, faults=None):
         run_id="job-19",
         attempt=attempt,
     )
-    request = ingest.IngestRequest(sources=(str(folder),))
+    request = IngestRequest(sources=(str(folder),))
     context = lake.context(store, "ingest", faults)
     return ingest.run(store, dialect("sdmp"), request, lake.settings, context)
 

@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 # What writes an empty lake, beside the text of its statements.
 WRITERS = (
     "lib/strandline/tables/lake.py", "lib/strandline/tables/creating.py", "lib/strandline/tables/store.py",
-    "lib/strandline/tables/commits.py", "lib/strandline/pipelines/init.py", "lib/strandline/pipelines/runs.py",
-    "tests/conftest.py", "tests/support/lakes.py",
+    "lib/strandline/tables/merges.py", "lib/strandline/tables/commits.py", "lib/strandline/pipelines/init.py",
+    "lib/strandline/pipelines/runs.py", "tests/conftest.py", "tests/support/lakes.py",
 )  # fmt: skip
 KEPT = 3
 """Empty lakes that stay: one for each branch that is worked on."""

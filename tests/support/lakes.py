@@ -77,18 +77,20 @@ class Lake:
     ):
         from strandline.dialects import dialect
         from strandline.pipelines import ingest
+        from strandline.pipelines.ingest_input import IngestRequest
 
         store = self.store()
-        asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
+        asked = IngestRequest(sources=tuple(map(str, sources)), **request)
         context = self.context(store, "ingest", faults, clock)
         return printable(ingest.run(store, dialect(self.dialect), asked, self.settings, context, found))
 
     def reduce(self, *, options=None, faults: Faults | None = None, clock=timedelta(0), **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
+        from strandline.pipelines.reduce_request import ReduceRequest
 
         store = self.store()
-        asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
+        asked = ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return printable(reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock)))
 
     def snapshot(self, *, faults: Faults | None = None, **request):

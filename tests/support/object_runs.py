@@ -7,7 +7,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from strandline.dialects.sdmp.spark.dialect import SDMP
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 from support.lakes import write_files
 from support.object_rules import ObjectServer
 from support.packaged import Program

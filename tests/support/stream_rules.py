@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.codec import render
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.pipelines.faults import Faults
 from strandline.tables import stream_objects
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 from support.kills import KilledBatchError, kill_batch
 from support.lakes import write_files
 from support.random_journals import corpus

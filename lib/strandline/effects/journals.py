@@ -29,6 +29,7 @@ from strandline.effects.errors import NoSigner
 from strandline.effects.known import named_states, own_history, pruned_history
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines import ingest
+from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.run_context import NoProgress, RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -122,7 +123,7 @@ class JournalEffects:
             self._spark, self._location, Retry(self._call.settings.merge), run_id=context.run_id
         )
         contents = Contents("persist_journal", "cbor", [fact.cbor for fact in journal.facts])
-        request = ingest.IngestRequest(contents=contents)
+        request = IngestRequest(contents=contents)
         return ingest.run(store, dialect(DIALECT), request, self._call.settings, context)
 
     def get_flow_budget(self, context: Namespace, peer: Namespace) -> FlowBudget:

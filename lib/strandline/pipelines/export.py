@@ -24,7 +24,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.as_of import TablesAsOf, versions_read
-from strandline.tables.manifests import check_new
+from strandline.tables.new_manifests import check_new
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest, write_contents
 from strandline.tables.recorded_versions import WHICH_RUNS, RecordedVersions, versions_of

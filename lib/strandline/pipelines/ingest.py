@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,81 +18,22 @@ from strandline.frames.quarantine import first_rejected
 from strandline.kernels.guard import INTERNAL_ERROR
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import damaged, init
-from strandline.pipelines.admission import Admitter, Merged, counts_of, raw_limits
+from strandline.pipelines.admission import Admitter, Merged, counts_of
+from strandline.pipelines.ingest_input import FoundInput, IngestRequest, find_input
 from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
-from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
+from strandline.pipelines.manifests import ManifestFindings, check_manifests
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, fault_error, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.beside import KnownManifests
 from strandline.tables.contents import Contents, ContentScan
 from strandline.tables.findings import as_findings, refused_links
-from strandline.tables.formats import with_formats
-from strandline.tables.manifests import Manifest, load_manifests
+from strandline.tables.manifests import Manifest
 from strandline.tables.reading import FileScan, ReadPlan
-from strandline.tables.sources import NOT_LISTED, Selection, select
+from strandline.tables.sources import Selection
 from strandline.tables.store import TableStore
-from strandline.tables.topics import Messages
 from strandline.tables.written import add_written
-
-
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
-    """The arguments of `ingest`.
-
-    `format` overrides the format by name; links must stay in the folder `within`; `drop_rejected_before` is in UTC.
-    `options` is the result of the dialect's `parse_options`, or None. Instead of sources, `listed` are objects of a
-    store with their bytes, `messages` those of a topic, and `contents` are records that the driver holds. `known`
-    are manifests that earlier batches read.
-    """
-
-    sources: tuple[str, ...] = ()
-    format: str | None = None
-    within: bytes | None = None
-    listed: Mapping[bytes, int] = field(default_factory=lambda: NOT_LISTED)
-    fail_on_reject: bool = False
-    require_manifest: bool = False
-    from_quarantine: bool = False
-    reason: str | None = None
-    namespace: str | None = None
-    drop_rejected_before: datetime | None = None
-    options: object | None = None
-    messages: Messages | None = None
-    contents: Contents | None = None
-    known: KnownManifests | None = None
-
-    @property
-    def as_rows(self) -> Messages | Contents | None:
-        """The input that reaches the tasks as rows, not as files."""
-        return self.messages or self.contents
-
-
-@dataclass(frozen=True, slots=True)
-class FoundInput:
-    """The files that the sources of a request name, each with its format, and the manifests about them."""
-
-    selection: Selection
-    manifests: tuple[Manifest, ...]
-
-
-def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> FoundInput:
-    """Return the files and manifests that a request names. Reads only manifests; needs no Spark.
-
-    Raises: UsageError (a missing source, a name without a known format, with `require_manifest` a file that no
-    manifest names), FaultError SOURCE_UNREADABLE.
-    """
-    found = select(
-        request.sources, most=settings.limits.files, within=request.within, listed=request.listed, known=request.known
-    )  # fmt: skip
-    selection, manifests = load_manifests(
-        found, dialect=dialect.info.name, keep=raw_limits(settings), known=request.known
-    )
-    selection = with_formats(selection, dialect.info.formats, request.format)
-    if request.require_manifest:
-        require_manifests(selection, manifests)
-    return FoundInput(selection, manifests)
 
 
 def run(

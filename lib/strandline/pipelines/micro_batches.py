@@ -16,9 +16,9 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
-from strandline.pipelines.ingest import IngestRequest
+from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.rebuild_diff import DIFFERENCES_SHOWN
-from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run

@@ -13,14 +13,14 @@ from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
-from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.manifests import check_new
+from strandline.tables.new_manifests import check_new
 from strandline.tables.newfile import NewFile
 from strandline.tables.outfile import publish_with_manifest, write_lines
 from strandline.tables.store import TableStore

@@ -20,7 +20,7 @@ from strandline.pipelines.admission import Admitter, Merged, counts_of
 from strandline.pipelines.comparison import Comparison, compare
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
-from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext

@@ -16,7 +16,7 @@ from strandline.contracts.load import tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import view_names
 from strandline.tables.location import Location
-from strandline.tables.reads import collected, detail_sql
+from strandline.tables.metadata import collected, detail_sql
 from strandline.tables.refusals import (
     catalog_refused,
     catalog_unknown,

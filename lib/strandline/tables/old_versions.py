@@ -14,8 +14,9 @@ from strandline.contracts.maintenance import vacuum_sql
 from strandline.tables import maintain
 from strandline.tables.commits import session_settings
 from strandline.tables.history import history
+from strandline.tables.metadata import history_sql
 from strandline.tables.read_lake import REPLACED, replaces_rows
-from strandline.tables.reads import TableReads, history_sql
+from strandline.tables.reads import TableReads
 from strandline.tables.store import TableStore
 
 _ALL: Final = 2**31 - 1

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from strandline.core.errors import UsageError
 from strandline.core.safe_files import open_file
 from strandline.kernels.manifests import MAX_MANIFEST_BYTES, StatedNamespace
-from strandline.tables.manifests import check_new, manifest_path, write_manifest_of
+from strandline.tables.new_manifests import check_new, manifest_path, write_manifest_of
 from strandline.tables.newfile import NewFile, WrittenFile
 
 

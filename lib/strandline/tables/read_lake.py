@@ -154,7 +154,7 @@ class SparkLake:
 
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` after `after` that may have added rows, or None; see `ReadLake`."""
-        from strandline.tables.reads import collected, history_sql
+        from strandline.tables.metadata import collected, history_sql
 
         version = self.version(table)
         if version <= after:

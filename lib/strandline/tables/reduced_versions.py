@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 from strandline.contracts.maintenance import advance_sql, restart_sql
 from strandline.contracts.shared_tables import STATES
 from strandline.tables.commits import METADATA_OF_COMMIT, USER_METADATA, session_settings
+from strandline.tables.metadata import COMMITS_SEARCHED
 from strandline.tables.read_lake import replaces_rows
-from strandline.tables.reads import COMMITS_SEARCHED, TableReads
+from strandline.tables.reads import TableReads
 from strandline.tables.store import TableStore
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import copy
-from typing import Final, TypeVar
+from collections.abc import Mapping
+from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
@@ -21,16 +20,14 @@ from strandline.contracts.merge import (
     slot_merge_sql,
     upsert_merge_sql,
 )
-from strandline.contracts.model import Contract
 from strandline.contracts.shared_tables import RUNS
-from strandline.frames.layout import laid_out
 from strandline.frames.one_task import ONE_TASK
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
-from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
-from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
+from strandline.tables.commits import REPARTITION, transaction
+from strandline.tables.data_files import ROWS_PER_FILE
 from strandline.tables.location import Location
-from strandline.tables.reads import TableReads
+from strandline.tables.merges import TableMerges
 from strandline.tables.recorded_runs import unrecorded
 from strandline.tables.work_settings import SMALL_WORK_BYTES
 from strandline.tables.written import Written
@@ -38,38 +35,12 @@ from strandline.tables.written import Written
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
 MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
-LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
-"""Delta sets it after each commit through the same Spark session, not after commits of other writers."""
-
-_COUNTS: Final = ("num_inserted_rows", "num_updated_rows", "num_deleted_rows")
 
 Bounds = Mapping[str, tuple[int, int]]
-T = TypeVar("T")
 
 
-class TableStore(TableReads):
-    """The tables of one lake, read and written through one Spark session.
-
-    Every commit names `run_id` and is idempotent. `attempt` is not empty if another process can have the
-    same run id: its commits are not those of this one, except the row in `run`.
-    """
-
-    def __init__(
-        self,
-        spark: SparkSession,
-        location: Location,
-        retry: Retry,
-        *,
-        run_id: str,
-        is_trusted: bool = True,
-        attempt: str = "",
-    ) -> None:
-        super().__init__(spark, location, is_trusted=is_trusted)
-        self.run_id = run_id
-        self.attempt = attempt
-        self._retry = retry
-        self._statements = 0
-        self._left_behind: set[str] = set()
+class TableStore(TableMerges):
+    """The tables of one lake, read and written through one Spark session for one run, see `TableMerges`."""
 
     def of_run(self, run_id: str, attempt: str = "") -> TableStore:
         """Return the same tables, for another run."""
@@ -80,15 +51,6 @@ class TableStore(TableReads):
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
         return TableStore(self.spark, location, self._retry, run_id=self.run_id, is_trusted=False)
-
-    def through(self, session: SparkSession) -> TableStore:
-        """Return the same tables for the same run, for a statement through another session."""
-        self._statements += 1
-        through = copy(self)
-        # No statement of both has the same transaction id: Delta would skip the later one as a repetition.
-        through.attempt = f"{self.attempt}{self._statements}."
-        through.spark = session
-        return through
 
     def merge_new(
         self,
@@ -228,7 +190,7 @@ class TableStore(TableReads):
         """Return those of the last runs to write the tables that have no row in `run`; note the tables for repair."""
         found = unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id})
         if found:
-            self._left_behind.update(tables)
+            self._commit_always.update(tables)
         return found
 
     def end_repair(self, *, besides: str | None = None) -> dict[str, Written]:
@@ -238,7 +200,7 @@ class TableStore(TableReads):
         """
         return {
             table: self.touch(table)
-            for table in sorted(self._left_behind - {besides})
+            for table in sorted(self._commit_always - {besides})
             if unrecorded(self, {self.merged_by(table)} - {self.run_id})
         }
 
@@ -255,45 +217,3 @@ class TableStore(TableReads):
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
         append(self, RUNS, row, transaction(f"{self.run_id}/{RUNS}/row", 0, self.run_id))
-
-    def repeated(self, statement: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
-        """Return the result of a statement, repeated after conflicts. Raises: FaultError `WRITE_CONFLICT`."""
-        return self._retry.run(statement, table=table, buckets=buckets)
-
-    def _view(self, table: str) -> str:
-        return f"strandline_{table}_{self._statements}"
-
-    def _merge(
-        self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
-        *, lay_out: bool = True, marks: tuple[str, ...] = (), once: bool = False,
-    ) -> Written:  # fmt: skip
-        """Run a MERGE. `once`: repeated, it would do something else, so its commit carries a transaction id.
-
-        With an id Delta commits a MERGE that changes nothing, too.
-        """
-        view = self._view(described.table)
-        source = laid_out(rows.select(*described.names, *marks), described) if lay_out else rows
-        source.createOrReplaceTempView(view)
-        self._statements += 1
-        once = once or described.table in self._left_behind
-        app_id = f"{self.run_id}/{described.table}/{self.attempt}{self._statements}"
-        named = transaction(app_id, 0, self.run_id) if once else without_transaction(self.run_id)
-        statement = {**named, **layout_settings(described), **settings}
-        try:
-            self.spark.conf.unset(LAST_COMMIT)
-            with session_settings(self.spark, statement):
-                counts = self.repeated(
-                    lambda: self.spark.sql(sql).collect(), table=described.table, buckets=buckets
-                )
-        finally:
-            self.spark.catalog.dropTempView(view)
-        version = self._committed(described.table)
-        if not counts:
-            # The first try was committed although its answer was a conflict: Delta skips the second one by its id.
-            return self.merge_of(described.table, self.run_id, Written(version))
-        return Written(version, *(int(counts[0][name]) for name in _COUNTS))
-
-    def _committed(self, table: str) -> int:
-        """Return the version that the last statement committed, or the table's version if it committed nothing."""
-        made = self.spark.conf.get(LAST_COMMIT, None)
-        return self.version(table) if made is None else int(made)

@@ -7,7 +7,7 @@ from strandline.dialects import every
 from strandline.pipelines.lost_records import lost_dialects
 from strandline.tables import reduced_versions
 from strandline.tables.location import Location
-from strandline.tables.reads import COMMITS_SEARCHED
+from strandline.tables.metadata import COMMITS_SEARCHED
 from strandline.tables.store import TableStore
 from support.delta_rs_lake import empty_lake, state, write
 

@@ -14,7 +14,7 @@ from strandline.kernels import manifests as of_bytes
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid
-from strandline.pipelines.ingest import find_input
+from strandline.pipelines.ingest_input import find_input
 from strandline.pipelines.manifests import (
     ManifestFindings,
     _disagreement,
@@ -26,7 +26,8 @@ from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
 from strandline.tables import manifests as read_manifests
 from strandline.tables.beside import KnownManifests
 from strandline.tables.findings import refused_links
-from strandline.tables.manifests import load_manifests, write_manifest
+from strandline.tables.manifests import load_manifests
+from strandline.tables.new_manifests import write_manifest
 from strandline.tables.sources import select
 from strandline.tables.stream import MicroBatch
 

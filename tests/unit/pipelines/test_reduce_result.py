@@ -13,6 +13,7 @@ from strandline.dialects import dialect
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.pipelines import reduce, sync_journals
 from strandline.pipelines.local_journals import WrittenJournals
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import refused_members
 from strandline.pipelines.report import EXIT_CODES, ReportError
@@ -81,7 +82,7 @@ def ended(monkeypatch):
         monkeypatch.setattr(sync_journals, "write_local_journals", lambda *_, **__: journals)
         monkeypatch.setattr(reduce, "reduce_tables", lambda *_: done)
         if command == "reduce":
-            report = reduce.run(store, (dialect("sdmp"),), reduce.ReduceRequest(), context)
+            report = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), context)
         else:
             request = sync_journals.SyncRequest(LocalNodes({"x": None}))
             report = sync_journals.run(store, dialect("sdmp"), request, context)

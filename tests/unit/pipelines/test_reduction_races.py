@@ -7,7 +7,8 @@ import pytest
 from strandline.core.errors import FaultError
 from strandline.dialect_api.reduction import InMemory, Reduction
 from strandline.dialects import dialect
-from strandline.pipelines import reduce, reduction_writer
+from strandline.pipelines import dialect_reduction, reduction_writer
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.reduction_writer import ReductionWriter
@@ -64,11 +65,11 @@ def rounds(monkeypatch):
             writer.is_overtaken, writer.deletes_strays = next(ending)
             return not writer.is_overtaken
 
-        monkeypatch.setattr(reduce._DialectReduction, "_reduce", once)
+        monkeypatch.setattr(dialect_reduction.DialectReduction, "_reduce", once)
         context = SimpleNamespace(progress=SimpleNamespace(note=print))
         store = SimpleNamespace(version=lambda _: 3)
-        reduce._DialectReduction(
-            store, dialect("sdmp"), reduce.ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
+        dialect_reduction.DialectReduction(
+            store, dialect("sdmp"), ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
         ).run()
         return asked
 
@@ -84,7 +85,7 @@ def test_strays_are_deleted_until_a_round_has_no_other_run_beside_it(rounds):
 
 def test_rounds_end_although_other_runs_do_not(rounds):
     with pytest.raises(FaultError, match="5 times in a row"):
-        rounds(*[(True, True)] * (reduce.ROUNDS + 1))
+        rounds(*[(True, True)] * (dialect_reduction.ROUNDS + 1))
 
 
 def written_by(monkeypatch, strays, *, others):

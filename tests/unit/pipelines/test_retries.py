@@ -8,7 +8,8 @@ from strandline.dialect_api.reduction import Reduction
 from strandline.dialect_api.refusals import MOST_NAMED, Refused
 from strandline.dialect_api.removed import snapshot_lost
 from strandline.dialects import dialect
-from strandline.pipelines import reduce, reducer_options
+from strandline.pipelines import dialect_reduction, reducer_options
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.reducer_options import ReducerOptions
 
@@ -19,8 +20,10 @@ LOST = "authority:00000000-0000-4000-8000-000000000001"
 def asked(monkeypatch):
     """A function that reduces so many new records: what the dialect was given, and which versions were advanced."""
     given, advanced = [], []
-    monkeypatch.setattr(reduce, "changes_since", lambda *args: ("changes", new_records[-1]))
-    monkeypatch.setattr(reduce, "advance_reduced_version", lambda *args: advanced.append(args[2:4]))
+    monkeypatch.setattr(dialect_reduction, "changes_since", lambda *args: ("changes", new_records[-1]))
+    monkeypatch.setattr(
+        dialect_reduction, "advance_reduced_version", lambda *args: advanced.append(args[2:4])
+    )
     new_records = []
 
     def run(new, retry=(), refused=None, changed=False):
@@ -31,8 +34,8 @@ def asked(monkeypatch):
         )
         store = SimpleNamespace(may_have_added=lambda *_: True, begin_repair=lambda *_, **__: False)
         context = SimpleNamespace(progress=SimpleNamespace(stage=print, note=print))
-        reduction = reduce._DialectReduction(
-            store, aura, reduce.ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
+        reduction = dialect_reduction.DialectReduction(
+            store, aura, ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
         )
         writer = SimpleNamespace(write=lambda _: None, has_changed_states=changed, is_overtaken=False)
         scope = SimpleNamespace(version=8, retry_namespaces=retry)
@@ -93,10 +96,10 @@ def test_after_a_row_that_may_not_name_all_refused_namespaces_everything_is_redu
     assert found.retry_all == retries_all
     assert found.retry_namespaces.get("aura", ()) == (() if retries_all else tuple(names))
     store = SimpleNamespace(version=lambda _: 5, was_replaced=lambda *_: False)
-    monkeypatch.setattr(reduce, "was_recreated", lambda *_: False)
-    monkeypatch.setattr(reduce, "has_stale_states", lambda *_: False)
-    reduction = reduce._DialectReduction(
-        store, dialect("aura"), reduce.ReduceRequest(), found, None, None, ReduceResult()
+    monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
+    monkeypatch.setattr(dialect_reduction, "has_stale_states", lambda *_: False)
+    reduction = dialect_reduction.DialectReduction(
+        store, dialect("aura"), ReduceRequest(), found, None, None, ReduceResult()
     )
     assert bool(reduction._why_all(5, 5)) == bool(retries_all)
 

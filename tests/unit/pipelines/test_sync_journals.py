@@ -12,7 +12,7 @@ from strandline.pipelines import sync_journals
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.commits import Retry
 from strandline.tables.location import Location
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 from strandline.tables.store import TableStore
 
 CONTEXT = RunContext("r", "sync", "1", datetime.now(UTC))

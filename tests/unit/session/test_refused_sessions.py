@@ -12,7 +12,8 @@ from strandline.config import effective, options_layer
 from strandline.core.errors import FaultError, UsageError
 from strandline.session.conf import DELTA_EXTENSION
 from strandline.session.functions import register
-from strandline.session.open import _make_folder, _start, check_session, log_path
+from strandline.session.local import _make_folder, log_path, start_local
+from strandline.session.open import check_session
 
 USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
 HOSTED = {"spark.databricks.clusterUsageTags.clusterId": "c"}
@@ -93,7 +94,7 @@ def test_a_user_without_a_home_needs_one_only_for_a_session_of_its_own(monkeypat
     assert Invocation("init", Options(settings=given)).settings.spark.cache == "/cache"
     settings = Invocation("init", Options()).settings
     with pytest.raises(FaultError, match="no home folder") as refused:
-        _start(settings, {}, log_path(settings, "run"), "17", with_kafka=False)
+        start_local(settings, {}, log_path(settings, "run"), "17", with_kafka=False)
     assert refused.value.code == "STATE_NOT_WRITABLE"
     assert list(tmp_path.iterdir()) == []
 
@@ -112,11 +113,11 @@ def test_a_java_that_ends_before_it_answers_is_named_with_the_log(tmp_path, monk
     program.write_text("#!/bin/sh\necho 'Unrecognized VM option' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    monkeypatch.setattr("strandline.session.open.ready_jars", lambda *_: ())
+    monkeypatch.setattr("strandline.session.local.ready_jars", lambda *_: ())
     settings = effective([options_layer([f"spark.cache={tmp_path / 'cache'}"])]).settings
     log = tmp_path / "state" / "spark-1.log"
     with pytest.raises(FaultError) as refused:
-        _start(settings, dict(os.environ), log, "17.0.1", with_kafka=False)
+        start_local(settings, dict(os.environ), log, "17.0.1", with_kafka=False)
     assert refused.value.code == "SPARK_NOT_STARTED"
     assert str(log) in refused.value.next
     assert "Unrecognized VM option" in log.read_text()

@@ -11,7 +11,7 @@ import pytest
 
 from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
-from strandline.session import is_hosted, log_path, open_session
+from strandline.session import is_hosted, local, log_path, open_session
 from strandline.session import open as open_module
 from strandline.session.classic.engine import ClassicEngine
 from strandline.session.conf import DELTA_EXTENSION, REGIONS, STRICT, log_config, page_bytes, spark_conf
@@ -183,7 +183,7 @@ def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> 
         log.write_text("")
         os.utime(log, (at, at))
     (tmp_path / "spark-0.log").symlink_to("gone")
-    open_module._prune_logs(tmp_path)
+    local._prune_logs(tmp_path)
     assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
 
 
@@ -249,7 +249,9 @@ def test_several_drivers_need_a_log_store_with_a_lock_for_s3_alone() -> None:
 
 def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_module, "check_java", lambda environ: "17")
-    monkeypatch.setattr(open_module, "_start", lambda *words, **named: pytest.fail("a session was started"))
+    monkeypatch.setattr(
+        open_module, "start_local", lambda *words, **named: pytest.fail("a session was started")
+    )
     with pytest.raises(FaultError) as caught:
         open_session(defaults(), environ={}, run_id="r", scheme="s3a")
     assert caught.value.code == "STORE_JAR_MISSING"

@@ -14,7 +14,8 @@ from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
-from strandline.tables.manifests import check_manifest_free, load_manifests, write_manifest
+from strandline.tables.manifests import load_manifests
+from strandline.tables.new_manifests import check_manifest_free, write_manifest
 from strandline.tables.sources import select
 
 KEEP = RawLimits(4 << 20, 64 << 10)

@@ -86,7 +86,7 @@ def test_a_merge_that_was_committed_although_its_writer_was_told_otherwise_is_co
     store = store_of(lake, lost, list)
     rows = SimpleNamespace(select=lambda *_: None)
     monkeypatch.setattr(
-        "strandline.tables.store.laid_out", lambda *_: SimpleNamespace(createOrReplaceTempView=id)
+        "strandline.tables.merges.laid_out", lambda *_: SimpleNamespace(createOrReplaceTempView=id)
     )
     assert (store.upsert(TABLE, rows, (0,)), store.spark.does) == (Written(1, 2, 3, 0), [])
 

@@ -9,7 +9,8 @@ from deltalake import DeltaTable, write_deltalake
 from strandline.tables import reduced_versions
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
-from strandline.tables.reads import COMMITS_SEARCHED, TableReads
+from strandline.tables.metadata import COMMITS_SEARCHED
+from strandline.tables.reads import TableReads
 from strandline.tables.reduced_versions import (
     is_committed_by_others,
     is_unlike_reduced,

@@ -120,8 +120,9 @@ def _ingest(
     code = None if found_reason is None else found_reason.code
     before = _day(drop_rejected_before) if drop_rejected_before is not None else None
     from strandline.pipelines import ingest
+    from strandline.pipelines.ingest_input import IngestRequest, find_input
 
-    request = ingest.IngestRequest(
+    request = IngestRequest(
         sources=given,
         format=form,
         fail_on_reject=fail_on_reject,
@@ -134,7 +135,7 @@ def _ingest(
     )
     settings, found_dialect = call.settings, dialect_named(name)
     with call.progress() as progress:
-        found = ingest.find_input(found_dialect, request, settings)
+        found = find_input(found_dialect, request, settings)
         report = ingest.run(call.store(), found_dialect, request, settings, call.context(progress), found)
     chosen = {"namespace": namespace, "reason": code}
     return Result(report, lambda console: show.ingest(console, report, chosen))

@@ -39,11 +39,12 @@ def _reduce(
 ) -> Result:
     """Update the reduced tables from the record tables."""
     from strandline.pipelines import reduce
+    from strandline.pipelines.reduce_request import ReduceRequest
 
     options = read_dialect_options(call, names())
     with call.progress() as progress:
         store = call.store()
-        request = reduce.ReduceRequest(
+        request = ReduceRequest(
             full=full,
             files=options.files,
             walk_entries=call.settings.limits.walk_entries,

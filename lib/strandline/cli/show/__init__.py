@@ -14,13 +14,12 @@ from strandline.cli.show.reports import (
     reduce,
     repeated,
     report,
-    status,
     stream,
-    sync,
-    sync_lakes,
     unpack,
 )
 from strandline.cli.show.rows import config, sql, write_rows
+from strandline.cli.show.status import status
+from strandline.cli.show.sync import sync, sync_lakes
 
 __all__ = [
     "check",

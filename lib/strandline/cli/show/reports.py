@@ -1,14 +1,11 @@
 """The reports of single commands."""
 
 import shlex
-from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import Final
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.show.fit import fitted
 from strandline.cli.show.parts import (
     command_here,
     counts,
@@ -24,16 +21,6 @@ from strandline.cli.show.rows import table
 from strandline.cli.text import printable
 from strandline.core.sentences import amount
 from strandline.pipelines.report import Report
-
-ROWS_OF_A_TABLE: Final = 10_000
-"""Rows of one printed table, which shares its column widths; more rows are further tables."""
-
-_STATUS = (
-    "health", "namespace", "dialect", "records", "waiting", "rejected", "forks", "behind", "state_hash", "reducer",
-    "reduced_at",
-)  # fmt: skip
-_SPARE = ("reducer", "reduced_at", "state_hash", "dialect", "behind", "forks")
-"""Columns that are left out on a narrow terminal, in this order; --json has all."""
 
 
 def init(console: Console, report: Report) -> None:
@@ -99,57 +86,6 @@ def reduce(console: Console, report: Report) -> None:
     next_commands(console, ("strandline status",), report)
 
 
-def sync(console: Console, report: Report) -> None:
-    """Print the files of requests and answers that were written, and the writers that stopped."""
-    head(console, report)
-    counts(console, report)
-    for name, requests in report.members.get("refused_nodes", {}).items():
-        console.print(
-            Text(f"refused: {printable(name)} is not a local node, {requests:,} requests", style="yellow")
-        )
-    if past_limit := report.members.get("refused_past_limit"):
-        console.print(
-            Text(f"refused: past limits.answer_lines, {past_limit:,} requests; ask again", style="yellow")
-        )
-    stopped_writers(console, report.members.get("stopped", {}))
-    reduced_wrongly(console, report)
-    for member in ("requests_file", "answers_file"):
-        if member in report.members:
-            console.print(Text(f"written: {printable(report.members[member])}"))
-    if "requests_file" in report.members:
-        next_commands(console, ("strandline status",), report)
-
-
-def sync_lakes(console: Console, report: Report) -> None:
-    """Print how many records are missing by namespace, and the counts of the records that were copied."""
-    head(console, report)
-    counts(console, report)
-    plan, pruned = report.members["plan"], report.counts["pruned_there"]
-    if plan:
-        names = ("namespace", "dialect", "there", "here", "missing", *(("pruned_there",) if pruned else ()))
-        table(console, names, [[row[name] for name in names] for row in plan])
-        shown = sum(row["missing"] > 0 for row in plan)
-        if shown < report.counts["behind"]:
-            console.print(
-                Text(f"records are missing in {amount(report.counts['behind'], 'namespace')}, {shown} shown")
-            )
-    if pruned:
-        incomplete = amount(report.counts["incomplete"], "namespace")
-        console.print(
-            Text(
-                f"pruned there and never here: {amount(pruned, 'record')} in {incomplete}. "
-                "They cannot be copied, and what needs them waits. Files from before the collection have them."
-            )
-        )
-    frequent_reasons(console, report)
-    stopped_writers(console, report.members["stopped"])
-    reduced_wrongly(console, report)
-    if report.members["dry_run"]:
-        console.print(Text("nothing was written: run without --dry-run to copy the missing records"))
-    else:
-        next_commands(console, ("strandline status",), report)
-
-
 def export(console: Console, report: Report) -> None:
     """Print the set of each namespace, and the paths of the file and its manifest."""
     found = report.members
@@ -174,46 +110,6 @@ def unpack(console: Console, report: Report) -> None:
         console.print(Text(f"more roots: {printable(path)}"))
     files = " ".join(printable(shlex.quote(path)) for path in (found["out"], *found["more"]))
     console.print(Text(f"next: strandline ingest {files} --dialect {found['dialect']}"))
-
-
-def status(console: Console, report: Report) -> None:
-    """Print the health of namespaces, worst first, and the unreduced tables."""
-    rows = report.members["rows"]
-    every = iter(rows)
-    # One table at a time, and at least one, which shows the header.
-    block = list(islice(every, ROWS_OF_A_TABLE))
-    while True:
-        shown = [
-            [
-                row["health"], row["namespace"], row["dialect"], row["records"], row["waiting"], row["rejected"],
-                row["forks"], row["behind"], (row["state_hash"] or "")[:12], row["reducer_version"],
-                (row["reduced_at"] or "").replace("T", " ")[:19],
-            ]
-            for row in block
-        ]  # fmt: skip
-        columns: Sequence[str] = _STATUS
-        if console.is_terminal:
-            columns, shown = fitted(_STATUS, shown, console.width, named="namespace", spare=_SPARE)
-        table(console, columns, shown)
-        block = list(islice(every, ROWS_OF_A_TABLE))
-        if not block:
-            break
-    tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
-    more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
-    console.print(Text(f"{amount(report.namespaces, 'namespace')}: {tally}{more}"))
-    stopped_writers(console, report.members["stopped"])
-    damaged_files(console, report)
-    for one in report.members["unreduced"]:
-        # 0 is what `init` writes of a table that it made anew.
-        read = f"version {one['reduced_version']}" if one["reduced_version"] else "nothing of it"
-        console.print(
-            Text(
-                f"unreduced: {one['table']} is at version {one['version']}, reduce has read {read}",
-                style="yellow",
-            )
-        )
-    if report.members["unreduced"]:
-        next_commands(console, ("strandline reduce",), report)
 
 
 def report(console: Console, report: Report) -> None:

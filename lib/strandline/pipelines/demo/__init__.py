@@ -20,6 +20,8 @@ from strandline.dialects import every, record_tables
 from strandline.pipelines import gc, ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
 from strandline.pipelines.demo.folder import recreate, write_files
+from strandline.pipelines.ingest_input import IngestRequest
+from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
@@ -96,7 +98,7 @@ class _Demo:
 
     def _ingested(self, dialect: Dialect, folders: Iterable[Path]) -> Report:
         part = self._part(f"ingest {dialect.info.name}")
-        request = ingest.IngestRequest(sources=tuple(map(str, folders)))
+        request = IngestRequest(sources=tuple(map(str, folders)))
         return ingest.run(
             self._store(part), dialect, request, self._settings, replace(part, command="ingest")
         )
@@ -105,7 +107,7 @@ class _Demo:
         part = self._part("reduce")
         prunings = (dialect.demo().pruning for dialect in dialects)
         files = {name: given for each in prunings if each is not None for name, given in each.options.items()}
-        return reduce.run(self._store(part), dialects, reduce.ReduceRequest(files=files), part)
+        return reduce.run(self._store(part), dialects, ReduceRequest(files=files), part)
 
     def _pruned(self, dialect: Dialect, pruning: DemoPruning, where: str) -> sections.Section:
         """Prune a namespace, and show how many of its records are stored before and after."""

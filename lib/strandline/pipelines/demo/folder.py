@@ -11,7 +11,7 @@ from typing import Final
 from strandline.core.errors import UsageError
 from strandline.dialect_api.demo import DemoFile
 from strandline.dialect_api.dialect import Dialect
-from strandline.tables.manifests import write_manifest
+from strandline.tables.new_manifests import write_manifest
 
 # Delta ignores names that begin with a dot.
 DEMO_FOLDER: Final = ".demo"

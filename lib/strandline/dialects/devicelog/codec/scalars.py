@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from strandline.core.encoding.base_n import parse_base16
 from strandline.dialects.devicelog.types import ID_BYTES, MAX_NUMBER
 
 _DECIMAL: Final = re.compile(rb"0|-?[1-9][0-9]{0,15}")
@@ -15,11 +16,7 @@ def parse_hex(text: object, size: int = ID_BYTES) -> bytes | None:
     """Return the `size` bytes of a text in lower-case hex, or None."""
     if not isinstance(text, str) or len(text) != 2 * size:
         return None
-    try:
-        data = bytes.fromhex(text)
-    except ValueError:
-        return None
-    return data if data.hex() == text else None
+    return parse_base16(text)
 
 
 def parse_hex_field(field: bytes) -> bytes | None:

@@ -1,14 +1,8 @@
 """Verification of entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
 from strandline.core.judgement import QuarantineRow
-from strandline.dialects.ipfslog.verify.checks import (
-    BuiltEntry,
-    Checked,
-    check_block,
-    check_built,
-    signed_digest_of,
-    signed_digest_of_block,
-)
+from strandline.dialects.ipfslog.verify.built_entries import BuiltEntry
+from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_built
 from strandline.dialects.ipfslog.verify.documents import (
     Element,
     Foreign,
@@ -38,6 +32,7 @@ from strandline.dialects.ipfslog.verify.judgement import (
     Judgement,
     judge,
 )
+from strandline.dialects.ipfslog.verify.signature import signed_digest_of, signed_digest_of_block
 
 __all__ = [
     "AcceptedRecords",

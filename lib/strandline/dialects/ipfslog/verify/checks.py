@@ -1,7 +1,7 @@
 """Checks 1 to 16 of an entry: those that need only its block."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from strandline.core.limits import MAX_VALUES
@@ -17,37 +17,23 @@ from strandline.dialects.ipfslog.codec import (
     json_fitness,
     parse_cid,
     parse_cid_bytes,
-    parse_dag_cbor,
-    stored_entry,
 )
 from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
     MAX_ID_BYTES,
     MAX_TIME,
     SATURATED_TIME,
-    Cid,
-    Entry,
-    Floats,
     IdentityRecord,
     Profile,
     log_namespace,
     record_id,
 )
+from strandline.dialects.ipfslog.verify.built_entries import BuiltEntry, built
 from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
 from strandline.dialects.ipfslog.verify.shape import Shaped, shape, variant_of
-from strandline.dialects.ipfslog.verify.signature import signature_findings, signed_digest
+from strandline.dialects.ipfslog.verify.signature import signature_findings
 
 _MIN_NEGATIVE_TIME: Final = -SATURATED_TIME
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltEntry:
-    """A JSON entry as stored: its block, the digest of it, its members after checks 5 to 9, the width of its floats."""
-
-    block: bytes
-    record_id: bytes
-    shaped: Shaped
-    floats: Floats
 
 
 @dataclass(slots=True)
@@ -144,20 +130,6 @@ def check_built(entry: BuiltEntry, claimed: str | None, profile: Profile) -> Che
             _note_short_floats(checked, is_flag=profile == "compat")
         _check_rest(checked, entry.shaped)
     return checked
-
-
-def built(value: Mapping[str, Any], shaped: Shaped) -> BuiltEntry:
-    """Return a JSON entry as stored; its floats are short if only that block has the claimed `hash`."""
-    links = {"next": [cid.raw for cid in shaped.next], "refs": [cid.raw for cid in shaped.refs]}
-    stored = stored_entry(shaped.variant, value, links)
-    digest = record_id(stored.block)
-    floats: Floats = "wide"
-    cid = parse_cid(value["hash"]) if value.get("hash") is not None else "CID_MALFORMED"
-    if shaped.variant in ("v1", "v2") and isinstance(cid, Cid) and cid.digest != digest:
-        short = stored_entry(shaped.variant, value, links, "short")
-        if record_id(short.block) == cid.digest:
-            stored, digest, floats = short, cid.digest, "short"
-    return BuiltEntry(stored.block, digest, replace(shaped, fields=stored.fields), floats)
 
 
 def is_too_large(block: bytes) -> Finding | None:
@@ -257,20 +229,3 @@ def _report(checked: Checked, reason: str, evidence: Evidence, *, is_finding: bo
 
 def _has_duplicates(cids: tuple[Any, ...]) -> bool:
     return len(cids) > 1 and len({cid.digest for cid in cids}) < len(cids)
-
-
-def signed_digest_of(entry: Entry) -> bytes:
-    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry covers."""
-    return signed_digest_of_block(entry.block)
-
-
-def signed_digest_of_block(block: bytes) -> bytes:
-    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry with this block covers.
-
-    Raises:
-        ValueError: it is not the block of such an entry.
-    """
-    shaped = shape(parse_dag_cbor(block).value, "dag-cbor", None)
-    if isinstance(shaped, list):
-        raise ValueError("the block must be the block of an accepted entry")
-    return signed_digest(shaped, block)

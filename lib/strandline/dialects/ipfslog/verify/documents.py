@@ -28,10 +28,9 @@ from strandline.dialects.ipfslog.types import (
     Unreadable,
     record_id,
 )
+from strandline.dialects.ipfslog.verify.built_entries import BuiltEntry, built
 from strandline.dialects.ipfslog.verify.checks import (
-    BuiltEntry,
     Checked,
-    built,
     check_item,
     check_json,
     claimed_block,

@@ -19,10 +19,16 @@ from strandline.core.signatures import (
     verify_digest,
 )
 from strandline.core.verdict import Evidence, Finding, shown
-from strandline.dialects.ipfslog.codec import go_escaped, signed_cbor, signed_digest_v0, signed_json
+from strandline.dialects.ipfslog.codec import (
+    go_escaped,
+    parse_dag_cbor,
+    signed_cbor,
+    signed_digest_v0,
+    signed_json,
+)
 from strandline.dialects.ipfslog.codec.cids import cid_text
-from strandline.dialects.ipfslog.types import Profile
-from strandline.dialects.ipfslog.verify.shape import Shaped
+from strandline.dialects.ipfslog.types import Entry, Profile
+from strandline.dialects.ipfslog.verify.shape import Shaped, shape
 
 _HEX_PAIRS: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _RAW_BYTES: Final = 64
@@ -37,6 +43,23 @@ def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes
     if shaped.variant == "v0":
         return signed_digest_v0(shaped.fields["id"])
     return hashlib.sha256(signed_text(shaped, plain=plain).encode("utf-8")).digest()
+
+
+def signed_digest_of(entry: Entry) -> bytes:
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry covers."""
+    return signed_digest_of_block(entry.block)
+
+
+def signed_digest_of_block(block: bytes) -> bytes:
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry with this block covers.
+
+    Raises:
+        ValueError: it is not the block of such an entry.
+    """
+    shaped = shape(parse_dag_cbor(block).value, "dag-cbor", None)
+    if isinstance(shaped, list):
+        raise ValueError("the block must be the block of an accepted entry")
+    return signed_digest(shaped, block)
 
 
 def _go_digest(shaped: Shaped) -> bytes | None:

@@ -1,0 +1,136 @@
+"""Starts a local session: the jars, the private folders and the log of its JVM."""
+
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strandline.config import Settings
+from strandline.core.errors import FaultError
+from strandline.session.classes import archive_options
+from strandline.session.conf import JAVA, LOCAL, log_config, spark_conf
+from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
+from strandline.session.java import find_java
+from strandline.session.private import PrivateFolder, make_private
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_KEPT_LOGS = 20
+
+# Takes precedence over Spark's setting with the same meaning.
+_LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+
+
+def log_path(settings: Settings, run_id: str) -> Path:
+    """Return the file of Spark's log of the run."""
+    return Path(settings.spark.state) / f"spark-{run_id}.log"
+
+
+def start_local(
+    settings: Settings, environ: MutableMapping[str, str], log: Path, java: str, *, with_kafka: bool
+) -> "SparkSession":
+    """Return a new local session on Java version `java`. Raises: FaultError, see `open_session`."""
+    import pyspark
+
+    from strandline.session.classic.starting import start
+
+    # Python workers run this interpreter; spark.pyspark.python is ignored outside spark-submit (measured).
+    environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    cache = Path(settings.spark.cache)
+    _make_folder(log.parent)
+    _prune_logs(log.parent)
+    _make_folder(cache)
+    asked = (coordinate(), kafka_coordinate()) if with_kafka else (coordinate(),)
+    jars = ready_jars(cache, asked, environ)
+    private = _private_folders(environ)
+    temporary = private[0].path
+    for name in (LOCAL, JAVA):
+        (temporary / name).mkdir()
+    (temporary / "log4j2.properties").write_text(log_config(log), encoding="ascii")
+    # The folder of Spark's jars identifies the classes of an archive.
+    installed = (java, str(find_java(environ)), pyspark.__version__, str(spark_home(environ)))
+    archive = archive_options(cache, installed)
+    conf = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
+    with log.open("ab") as out, _local_dirs(environ, private):
+        session = start(conf, out, owners=[each.owner for each in private])
+    if session is None:
+        raise FaultError(
+            "SPARK_NOT_STARTED",
+            "Spark's JVM ended before it answered",
+            f"read {log}; `strandline doctor` checks Java, the jar and the folders",
+        )
+    return session
+
+
+def _private_folders(environ: Mapping[str, str]) -> tuple[PrivateFolder, ...]:
+    """Return a private folder in each folder that SPARK_LOCAL_DIRS names, else one in the system's temporary folder."""
+    bases = environ.get(_LOCAL_DIRS) or tempfile.gettempdir()
+    try:
+        return tuple(make_private(Path(base)) for base in bases.split(","))
+    except OSError as error:
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"no folder can be created in {bases}: {error.strerror}",
+            f"name another folder in the environment variable TMPDIR or {_LOCAL_DIRS}",
+        ) from None
+
+
+@contextmanager
+def _local_dirs(environ: MutableMapping[str, str], private: Iterable[PrivateFolder]) -> Iterator[None]:
+    """Let a JVM that is started in the block use the private folders if the environment names their parents."""
+    given = environ.get(_LOCAL_DIRS)
+    if not given:
+        yield
+        return
+    environ[_LOCAL_DIRS] = ",".join(str(each.path / LOCAL) for each in private)
+    try:
+        yield
+    finally:
+        environ[_LOCAL_DIRS] = given
+
+
+def drop_foreign_spark(environ: MutableMapping[str, str]) -> None:
+    """Remove SPARK_HOME if it is not the Spark of the installed pyspark, for which the jar is built."""
+    import pyspark
+
+    home = environ.get("SPARK_HOME")
+    if home and not list(Path(home, "jars").glob(f"spark-core_*-{pyspark.__version__}.jar")):
+        del environ["SPARK_HOME"]
+
+
+def spark_home(environ: Mapping[str, str]) -> Path:
+    """Return the folder of Spark."""
+    import pyspark
+
+    return Path(environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.parts[0] == "~":
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"this user has no home folder, so the folder {folder} cannot be created",
+            "set HOME, or name folders with --set spark.state=FOLDER and --set spark.cache=FOLDER",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"the folder {folder} cannot be created: {error.strerror}",
+            "name another with --set spark.state=FOLDER and --set spark.cache=FOLDER",
+        ) from None
+
+
+def _prune_logs(folder: Path) -> None:
+    """Remove all but the newest logs of Spark; their names do not tell which these are, since run ids can be given."""
+    changed: dict[Path, int] = {}
+    for log in folder.glob("spark-*.log"):
+        # Another command may remove it meanwhile.
+        with suppress(FileNotFoundError):
+            changed[log] = log.stat().st_mtime_ns
+    for old in sorted(changed, key=changed.__getitem__)[: -_KEPT_LOGS + 1]:
+        old.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The arguments of `reduce`, which all that reduces takes."""
+"""The arguments of `reduce`: of the command, of streams and of `sync`."""
 
 from __future__ import annotations
 

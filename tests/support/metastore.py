@@ -58,6 +58,8 @@ def conf_of(folder: Path, settings: Settings, jars: Sequence[Path]) -> dict[str,
         "spark.hadoop.hive.metastore.uris": "",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
+        # Ten times it tries what is refused.
+        "spark.hadoop.hive.hmshandler.retry.interval": "1ms",
     }
 
 

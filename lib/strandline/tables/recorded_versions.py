@@ -21,7 +21,6 @@ from strandline.tables.run_order import run_order
 CLOCKS_DIFFER: Final = timedelta(hours=1)
 """A commit that is later than the end of a run by more than this was not there when the run read."""
 
-
 RUNS_OFFERED: Final = 1_000
 WHICH_RUNS: Final = (
     "`strandline sql 'SELECT run_id, command FROM run WHERE size(read_versions) > 0'` lists those that do"

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import STATES
-from strandline.core.ids import bucket_of
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialect_api.refusals import Refusal, Refused, refused
@@ -25,7 +24,7 @@ from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, REDUCED
 from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
 from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
-from strandline.frames.listed import is_listed
+from strandline.frames.namespaces import only_namespaces
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
 
@@ -66,10 +65,8 @@ def new_entries_of(
 
 def _retried(changes: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Return all entries of the groups that an earlier run refused.  Gives: the columns of `changes`."""
-    names = scope.retry_namespaces
-    buckets = sorted({bucket_of(name, tables.buckets) for name in names})
-    entries = tables.read_version(ENTRIES, scope.version).where(in_buckets(buckets))
-    return entries.where(is_listed("namespace", names)).select(*changes.columns)
+    entries = tables.read_version(ENTRIES, scope.version)
+    return only_namespaces(entries, scope.retry_namespaces, tables.buckets).select(*changes.columns)
 
 
 def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:

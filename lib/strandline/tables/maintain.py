@@ -30,6 +30,10 @@ MIN_FILE_SIZE: Final = "spark.databricks.delta.optimize.minFileSize"
 MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
 ORDER_CHECK: Final = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 BUCKET: Final = "bucket"
+CHEAP_PART: Final = 16
+"""Two small files of a bucket, or more, are cheap to rewrite if they have at most this part of `small_bytes` together."""
+MANY: Final = 2
+"""Cheap files count where the table has this many times the files that are many in one bucket."""
 IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
 BY_HOURS: Final[Mapping[str, str]] = {
@@ -56,13 +60,19 @@ class SmallFiles:
 def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int) -> SmallFiles:
     """Return the buckets with at least `least` live files of less than `small_bytes` bytes.
 
+    And those with two or more that are cheap to rewrite, if these are many together: a reader opens the files of all
+    buckets, and news of few journals would leave some in each bucket for ever.
+
     Reads: the log of a local table; of any other the name and size of each file, by a scan without columns.
     """
-    many = [each for each in _counted(tables, table, small_bytes) if each["files"] >= least]
+    counted = _counted(tables, table, small_bytes)
+    cheap = [each for each in counted if each["files"] > 1 and each["size"] * CHEAP_PART <= small_bytes]
+    is_cheap = sum(each["files"] for each in cheap) >= MANY * least
+    found = [each for each in counted if each["files"] >= least or (is_cheap and each in cheap)]
     return SmallFiles(
-        tuple(sorted((each[BUCKET] for each in many), key=lambda bucket: -1 if bucket is None else bucket)),
-        sum(each["files"] for each in many),
-        sum(each["size"] for each in many),
+        tuple(sorted((each[BUCKET] for each in found), key=lambda bucket: -1 if bucket is None else bucket)),
+        sum(each["files"] for each in found),
+        sum(each["size"] for each in found),
     )
 
 

@@ -49,18 +49,34 @@ def test_a_table_without_buckets_is_one_group_and_one_without_files_none(tmp_pat
     assert (found.buckets, found.files, found.size > 0) == ((None,), 2, True)
 
 
-def test_a_table_of_many_files_is_counted_without_a_row_of_python_for_each(tmp_path):
-    rows = pa.table({"bucket": pa.array([0], pa.int32()), "n": [1]})
-    write_deltalake(tmp_path / TABLE, rows, partition_by=["bucket"])
+def log_of(lake, files):
+    """A table whose log says that it has these files: bucket and size."""
+    write_deltalake(
+        lake / TABLE, pa.table({"bucket": pa.array([], pa.int32()), "n": [1][:0]}), partition_by=["bucket"]
+    )
     added = [
         {
-            "path": f"bucket={number % BUCKETS}/{number}.parquet", "partitionValues": {"bucket": str(number % BUCKETS)},
-            "size": 1000 + number, "modificationTime": 0, "dataChange": True,
+            "path": f"bucket={bucket}/{number}.parquet", "partitionValues": {"bucket": str(bucket)},
+            "size": size, "modificationTime": 0, "dataChange": True,
         }
-        for number in range(FILES)
+        for number, (bucket, size) in enumerate(files)
     ]  # fmt: skip
-    commit = tmp_path / TABLE / "_delta_log" / f"{1:020}.json"
+    commit = lake / TABLE / "_delta_log" / f"{1:020}.json"
     commit.write_text("".join(json.dumps({"add": each}) + "\n" for each in added), encoding="utf-8")
+
+
+def test_few_small_files_in_each_of_many_buckets_are_compacted_where_that_is_cheap(tmp_path):
+    pairs = [(bucket, 50) for bucket in range(BUCKETS) for _ in range(2)]
+    log_of(tmp_path / "many", [*pairs, (99, 50)])
+    assert asked(tmp_path / "many", small_bytes=1600, least=8) == SmallFiles(tuple(range(8)), 16, 800)
+    # Together they are too large for what they save, or too few.
+    assert asked(tmp_path / "many", small_bytes=1599, least=8) == SmallFiles()
+    log_of(tmp_path / "few", pairs[1:])
+    assert asked(tmp_path / "few", small_bytes=1600, least=8) == SmallFiles()
+
+
+def test_a_table_of_many_files_is_counted_without_a_row_of_python_for_each(tmp_path):
+    log_of(tmp_path, [(number % BUCKETS, 1000 + number) for number in range(FILES)])
     tables = reads(tmp_path)
     tables.version(TABLE)
     tracemalloc.start()
@@ -69,5 +85,5 @@ def test_a_table_of_many_files_is_counted_without_a_row_of_python_for_each(tmp_p
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert (found.buckets, found.files) == (tuple(range(BUCKETS)), FILES + 1)
+    assert (found.buckets, found.files) == (tuple(range(BUCKETS)), FILES)
     assert peak < 256 * 1024

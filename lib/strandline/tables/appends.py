@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,7 +95,8 @@ def _write(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str,
         writer_properties=WriterProperties(compression="ZSTD"),
         commit_properties=CommitProperties(
             custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
-            app_transactions=[Transaction(settings[TXN_APP], 0)],
+            # Without a time, Delta keeps the id for ever.
+            app_transactions=[Transaction(settings[TXN_APP], 0, last_updated=time.time_ns() // 1_000_000)],
         ),
         # As with Spark, only maintenance removes old commits.
         post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),

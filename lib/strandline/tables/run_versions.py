@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from strandline.tables.delta_log import actions_of, json_of, listed
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 RUN_VERSION: Final = "run_version"
 """Member of a row's `detail`: the version of `run` right before the row was added, see `run_order.next_run_version`."""
 RUNS_READ: Final = 32
 """Number of newest runs whose rows are read."""
+_READ: Final = frozenset({"run_id", "command", "detail", "read_versions", "tables"})
 
 
 class NamedVersions:
@@ -64,14 +62,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
-        schema: pa.Schema = pq.read_schema(path)
-        if not {"run_id", "command"} <= {*schema.names}:
-            # With Delta's column mapping files can have other names of columns.
-            return []
-        wanted = {"run_id", "command", "detail", "read_versions", "tables"}.intersection(schema.names)
-        rows: list[dict[str, Any]] = pq.read_table(
-            path, columns=sorted(wanted), partitioning=None
-        ).to_pylist()
+        with pq.ParquetFile(path) as file:
+            names = {*file.schema_arrow.names}
+            if not {"run_id", "command"} <= names:
+                # With Delta's column mapping files can have other names of columns.
+                return []
+            rows: list[dict[str, Any]] = file.read(
+                columns=sorted(_READ & names), use_threads=False
+            ).to_pylist()
     except (OSError, ValueError):
         # A missing or damaged data file is reported when the table is read.
         return []

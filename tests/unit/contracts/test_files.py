@@ -22,6 +22,10 @@ def test_the_tables_are_exactly_the_contract_files():
     assert set(load.tables()) == set(resources.stems("schemas", suffix=load.SUFFIX))
 
 
+WITH_IDS = ("aura_fact", "gc_run", "node_journal_line", "quarantine", "run")
+"""Tables of which commits carry an application id of their own (decision 59)."""
+
+
 @pytest.mark.parametrize("contract", EVERY, ids=NAMES)
 def test_every_column_is_described_in_a_sentence_and_typed(contract: Contract):
     for column in contract.columns:
@@ -64,6 +68,9 @@ def test_a_table_has_the_properties_that_delta_rs_and_databricks_need(contract: 
     assert properties["delta.enableDeletionVectors"] == "false"
     assert properties["delta.isolationLevel"] == "Serializable"
     assert ("delta.appendOnly" in properties) == (contract.table == "node_journal_line")
+    # A checkpoint has each application id that Delta still keeps.
+    kept = "interval 30 days" if contract.table in WITH_IDS else None
+    assert properties.get("delta.setTransactionRetentionDuration") == kept
     followed = contract.table not in ("quarantine", "run")
     assert (properties.get("delta.enableChangeDataFeed") == "true") == followed
 

@@ -1,12 +1,15 @@
 """The row of a run, appended to a local lake without Spark."""
 
 import json
+import time
 
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from strandline.cli.failures import as_fault
+from strandline.contracts.load import contract
 from strandline.tables.appends import append_with_delta_rs, can_append
 from strandline.tables.commits import transaction
 from strandline.tables.delta_rs import open_table
@@ -19,6 +22,8 @@ ROW = {
     "started_at": WHEN, "seconds": 1.5, "counts": {"new": 3}, "reasons": {},
     "tables": {"node_journal_line": {"version": 7, "inserted": 3}}, "detail": "{}",
 }  # fmt: skip
+
+DAYS_KEPT = 30
 
 
 @pytest.fixture
@@ -41,6 +46,23 @@ def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_
     actions = {name: value for line in commit.splitlines() for name, value in json.loads(line).items()}
     assert actions["commitInfo"]["userMetadata"] == "r1"
     assert (actions["txn"]["appId"], actions["txn"]["version"]) == ("r1/run/1", 0)
+
+
+def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake, monkeypatch):
+    def configure(actions):
+        actions["metaData"]["configuration"] |= contract("run").properties
+
+    change_first_commit(lake.local_path(), "run", configure)
+    now = time.time_ns()
+    with monkeypatch.context() as then:
+        then.setattr(time, "time_ns", lambda: now - DAYS_KEPT * 86_400 * 10**9 - 10**9)
+        append(lake)
+    for number in range(2, 10):
+        append_with_delta_rs(open_table(lake, "run"), ROW, transaction(f"r{number}/run/1", 0, f"r{number}"))
+    # The table has one for each ten commits.
+    [checkpoint] = (lake.local_path() / "run" / "_delta_log").glob("*.checkpoint.parquet")
+    kept = [row["txn"]["appId"] for row in pq.read_table(checkpoint).to_pylist() if row.get("txn")]
+    assert sorted(kept) == [f"r{number}/run/1" for number in range(2, 10)]
 
 
 def constrain(lake, name, condition):

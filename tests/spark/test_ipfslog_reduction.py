@@ -368,7 +368,7 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     lake.reduce()
     assert lake_tables(lake) == reference.tables()
     # A run that somebody deleted wrote last to a table that logs share, and have no row for: repaired once.
-    store.leave_behind("equivocation")
+    store.mark_race("equivocation")
     assert [lake.reduce().counts["reduced"] for _ in range(2)] == [1, 0]
     assert lake_tables(lake) == reference.tables()
     # Spark, which reads a `run` that is not small, finds the same options and refusals.

@@ -41,9 +41,9 @@ from strandline.pipelines.run_context import NoProgress, Progress, RunContext, n
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
 from strandline.tables.delta_rs import open_table
+from strandline.tables.file_scan import FileScan, ReadPlan
 from strandline.tables.lake import options_of
 from strandline.tables.location import Location
-from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 

@@ -3,9 +3,10 @@
 from strandline.contracts.reduced_version import advance_sql, restart_sql
 
 
-def test_a_state_is_advanced_only_if_nobody_else_did() -> None:
+def test_a_state_is_advanced_only_if_nobody_else_did_and_its_namespace_enters_as_hex_digits() -> None:
     assert advance_sql(target="c.s.t", version=7, before=5, namespace="log:it's", bucket=3) == (
-        "UPDATE c.s.t SET reduced_version = 7 WHERE bucket = 3 AND namespace = 'log:it\\'s' AND reduced_version = 5"
+        "UPDATE c.s.t SET reduced_version = 7 WHERE bucket = 3 "
+        "AND `namespace` IN (CAST(X'6c6f673a69742773' AS STRING)) AND reduced_version = 5"
     )
 
 

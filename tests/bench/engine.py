@@ -113,7 +113,9 @@ class Engine:
         """Reduce the lake. Raises: RuntimeError if it found a difference or other than `new` new records."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = reduce.run(store, every(), ReduceRequest(full), _context("reduce", store, stages))
+        report = reduce.run(
+            store, every(), ReduceRequest(full), self.settings, _context("reduce", store, stages)
+        )
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (new is not None and report.counts.get("new_records") != new):
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
@@ -198,7 +200,7 @@ class Engine:
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
         report = sync_journals.run(
-            store, SDMP, sync_journals.SyncRequest(own), _context("sync", store, stages)
+            store, SDMP, sync_journals.SyncRequest(own), self.settings, _context("sync", store, stages)
         )
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts.get("authored") != lines:

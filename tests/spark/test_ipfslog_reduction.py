@@ -348,7 +348,9 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     assert lake_tables(lake) == before
     # A run of another dialect says nothing of the log that was refused.
     store = lake.store()
-    other = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), lake.context(store, "reduce", None))
+    other = reduce.run(
+        store, (dialect("sdmp"),), ReduceRequest(), lake.settings, lake.context(store, "reduce", None)
+    )
     assert other.members["refused"] == []
     lake.reduce(walk_entries=13)
     reference = ReferenceLogs()

@@ -41,9 +41,9 @@ from strandline.pipelines.run_context import NoProgress, Progress, RunContext, n
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
 from strandline.tables.delta_rs import open_table
+from strandline.tables.file_scan import FileScan, ReadPlan
 from strandline.tables.lake import options_of
 from strandline.tables.location import Location
-from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 
@@ -113,7 +113,9 @@ class Engine:
         """Reduce the lake. Raises: RuntimeError if it found a difference or other than `new` new records."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = reduce.run(store, every(), ReduceRequest(full), _context("reduce", store, stages))
+        report = reduce.run(
+            store, every(), ReduceRequest(full), self.settings, _context("reduce", store, stages)
+        )
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (new is not None and report.counts.get("new_records") != new):
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
@@ -198,7 +200,7 @@ class Engine:
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
         report = sync_journals.run(
-            store, SDMP, sync_journals.SyncRequest(own), _context("sync", store, stages)
+            store, SDMP, sync_journals.SyncRequest(own), self.settings, _context("sync", store, stages)
         )
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts.get("authored") != lines:

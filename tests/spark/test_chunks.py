@@ -6,7 +6,7 @@ from strandline.contracts.load import tables
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark import chunks
-from strandline.tables import reading
+from strandline.tables import file_scan
 from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_node
 from support.own_runs import own_run
@@ -53,9 +53,9 @@ def test_chunks_leave_the_tables_that_single_lines_leave(new_lake, monkeypatch, 
     for number, files in enumerate(deliveries()):
         folder = write_files(tmp_path / f"in{number}", files)
         reports = []
-        for lake, most in ((line_by_line, reading.SMALL_BYTES), (in_chunks, -1)):
+        for lake, most in ((line_by_line, file_scan.SMALL_BYTES), (in_chunks, -1)):
             with monkeypatch.context() as patched:
-                patched.setattr(reading, "SMALL_BYTES", most)
+                patched.setattr(file_scan, "SMALL_BYTES", most)
                 reports.append(lake.ingest(folder, options=options))
             lake.reduce()
         expected, found = (counted(report, COUNTS) for report in reports)

@@ -328,7 +328,7 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
     # A run that judges all that waits, and lets in nothing, ends the repair, too.
     lines = list(synthetic(60, 20))
     lake.ingest(write_files(tmp_path / "waits", {"waits.jsonl": after(lines, 10)}))
-    lake.store().leave_behind("node_journal_line")
+    lake.store().mark_race("node_journal_line")
     assert lake.ingest(another).counts["new"] == 0
     assert not lake.store().begin_repair(("node_journal_line",))
 

@@ -348,7 +348,9 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     assert lake_tables(lake) == before
     # A run of another dialect says nothing of the log that was refused.
     store = lake.store()
-    other = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), lake.context(store, "reduce", None))
+    other = reduce.run(
+        store, (dialect("sdmp"),), ReduceRequest(), lake.settings, lake.context(store, "reduce", None)
+    )
     assert other.members["refused"] == []
     lake.reduce(walk_entries=13)
     reference = ReferenceLogs()
@@ -368,7 +370,7 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     lake.reduce()
     assert lake_tables(lake) == reference.tables()
     # A run that somebody deleted wrote last to a table that logs share, and have no row for: repaired once.
-    store.leave_behind("equivocation")
+    store.mark_race("equivocation")
     assert [lake.reduce().counts["reduced"] for _ in range(2)] == [1, 0]
     assert lake_tables(lake) == reference.tables()
     # Spark, which reads a `run` that is not small, finds the same options and refusals.

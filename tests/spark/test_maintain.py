@@ -92,8 +92,10 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     # Older than everything that the next reduction needs.
     os.utime(_stray(old), (0, 0))
 
-    old.maintain(dry_run=True)
+    planned = old.maintain(dry_run=True)
     assert _stray(old).exists()
+    # By the days that `maintain` sets: by the 30 that the table states, the files of 50 days would go, too.
+    assert _entry(planned, RECORDS)["removable_files"] == 1
     done = old.maintain()
     assert not _stray(old).exists()
     # Of the records only the stray: their next reduction needs the others.

@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import record_id, render
 from strandline.dialects.sdmp.spark import chunks
 from strandline.dialects.sdmp.spark.dialect import SDMP
-from strandline.tables import reading
+from strandline.tables import file_scan
 from strandline.tables.new_manifests import write_manifest
 from support.lakes import write_files
 
@@ -118,7 +118,7 @@ def test_each_file_is_complete_damaged_or_open_ended_and_every_disagreement_told
     new_lake, folder: Path, monkeypatch, is_large: bool
 ) -> None:
     if is_large:
-        monkeypatch.setattr(reading, "SMALL_BYTES", -1)
+        monkeypatch.setattr(file_scan, "SMALL_BYTES", -1)
         monkeypatch.setattr(chunks, "CHUNK_LINES", 2)
     lake = new_lake()
     report = lake.ingest(folder)

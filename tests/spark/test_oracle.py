@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from strandline.dialects.sdmp.spark import chunks
-from strandline.tables import reading
+from strandline.tables import file_scan
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import counted, write_files
 from support.random_journals import corpus
@@ -27,7 +27,7 @@ def test_spark_and_reference_agree_on_random_journals_over_runs(
     new_lake, tmp_path, monkeypatch, seed, journals, runs, split_bytes, lines
 ):
     # No input is small: what is known is looked for first.
-    monkeypatch.setattr(reading, "SMALL_BYTES", -1)
+    monkeypatch.setattr(file_scan, "SMALL_BYTES", -1)
     monkeypatch.setattr(chunks, "CHUNK_LINES", lines)
     lake = new_lake(read={"lines_min_bytes": 1, "split_bytes": split_bytes})
     reference, every = ReferenceLake(), {}

@@ -12,7 +12,7 @@ from strandline.dialects.sdmp.spark import counters, heads
 from strandline.frames.blocks import REPLAY_FILE_NO
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables import reading
+from strandline.tables import file_scan
 from support.lakes import write_files
 from support.plans import most_rows
 
@@ -98,11 +98,11 @@ def test_journals_that_end_before_many_stored_siblings_are_counted_once_each(spa
     assert max(most) <= 2 * COPIES
 
 
-@pytest.mark.parametrize("small_bytes", [reading.SMALL_BYTES, -1], ids=["few", "many"])
+@pytest.mark.parametrize("small_bytes", [file_scan.SMALL_BYTES, -1], ids=["few", "many"])
 def test_lines_that_are_judged_again_are_no_journals_that_end_early(
     new_lake, monkeypatch, tmp_path, small_bytes
 ):
-    monkeypatch.setattr(reading, "SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(file_scan, "SMALL_BYTES", small_bytes)
     lake, lines = new_lake(limits={"deferred_per_namespace": 1}), list(synthetic(3, 8))
     late = batch(lines[0].decode(), lines[2].partition(b"@")[0].decode(), lines[4:])
     lake.ingest(write_files(tmp_path / "late", {"a.jsonl": late}))

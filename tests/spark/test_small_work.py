@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark import chunks
 from strandline.pipelines.report import Report
-from strandline.tables import reading, small_tables
+from strandline.tables import file_scan, small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.golden import Recorder
 from support.lakes import Lake, write_files
@@ -114,7 +114,7 @@ def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path)
 
 def test_large_input_that_is_known_is_not_merged(spark, new_lake, monkeypatch, tmp_path):
     # No input is small, and files are read in splits of a few lines.
-    monkeypatch.setattr(reading, "SMALL_BYTES", -1)
+    monkeypatch.setattr(file_scan, "SMALL_BYTES", -1)
     monkeypatch.setattr(chunks, "CHUNK_LINES", 4)
     lake, reference = new_lake(read={"lines_min_bytes": 1, "split_bytes": 512}), ReferenceLake()
 

@@ -91,7 +91,8 @@ class Lake:
 
         store = self.store()
         asked = ReduceRequest(options={self.dialect: options} if options else {}, **request)
-        return printable(reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock)))
+        context = self.context(store, "reduce", faults, clock)
+        return printable(reduce.run(store, every(), asked, self.settings, context))
 
     def snapshot(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
@@ -139,9 +140,8 @@ class Lake:
         store = self.store()
 
         request = sync_journals.SyncRequest(options, requests)
-        return printable(
-            sync_journals.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
-        )
+        context = self.context(store, "sync", faults)
+        return printable(sync_journals.run(store, dialect(self.dialect), request, self.settings, context))
 
     def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
         """`sync --from`: what the lake `there` holds."""

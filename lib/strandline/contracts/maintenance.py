@@ -30,22 +30,6 @@ def purge_sql(*, target: str) -> str:
     return f"REORG TABLE {target} APPLY (PURGE)"
 
 
-def advance_sql(*, target: str, version: int, before: int, namespace: str, bucket: int) -> str:
-    """Return the statement that moves up to where a dialect is reduced, in a state that still says `before`."""
-    return (
-        f"UPDATE {target} SET reduced_version = {int(version)} WHERE bucket = {int(bucket)} "
-        f"AND namespace = {quote_text(namespace)} AND reduced_version = {int(before)}"
-    )
-
-
-def restart_sql(*, target: str, dialect: str, version: int) -> str:
-    """Return the statement that says up to where a dialect is reduced, in each of its states that says otherwise."""
-    return (
-        f"UPDATE {target} SET reduced_version = {int(version)} WHERE dialect = {quote_text(dialect)} "
-        f"AND reduced_version != {int(version)}"
-    )
-
-
 def set_retention_sql(*, target: str, days: int) -> str:
     """Return the statement that sets how many days a table keeps its commits and the files that they removed."""
     interval = quote_text(f"interval {int(days)} days")

@@ -72,9 +72,9 @@ def _read(
     if judging is not None:
         documents = provenance.with_record_source(documents, sources)
     documents = jobs.persist(documents, "documents")
-    asked = known.is_asked(stages.claims, stages.claims_in_evidence())
+    may_be_known = known.may_be_known(stages.claims, stages.claims_in_evidence())
     was_judged = F.lit(False) if judging is None else blocks.is_judged()
-    read = jobs.row(blocks.counted(documents, asked, was_judged))
+    read = jobs.row(blocks.counted(documents, may_be_known, was_judged))
     if blocks.are_few(read):
         documents = documents.coalesce(1)
     return documents, sources, read

@@ -25,7 +25,9 @@ def known_verdicts(
     The second value tells whether there is a block without one. In a replay, earlier rejections do not count.
     """
     in_evidence = stages.claims_in_evidence()
-    asked = known.asked_for(documents.withColumn("signature", _signature(stages)), stages.claims, in_evidence)
+    to_find = known.blocks_to_find(
+        documents.withColumn("signature", _signature(stages)), stages.claims, in_evidence
+    )
     here: list[DataFrame] = []
     if read["buckets"]:
         of_all = F.lit(None).cast("binary").alias("signature")
@@ -46,10 +48,10 @@ def known_verdicts(
     has_verdicts = bool(statuses(stages.info.name, tables)) and jobs.has_rows(rows)
     found: list[DataFrame] = []
     if records:
-        stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))
+        stored = known.stored(to_find, reduce(DataFrame.unionByName, records), tuple(in_evidence))
         found.append(jobs.checkpoint(stored, "known records"))
     if has_verdicts:
-        remembered = known.remembered(asked, rows, in_evidence, judge_id_of_row(stages))
+        remembered = known.remembered(to_find, rows, in_evidence, judge_id_of_row(stages))
         if found:
             remembered = remembered.join(judge_ids(found[0]), "judge_id", "left_anti")
         found.append(jobs.checkpoint(remembered, "known verdicts"))

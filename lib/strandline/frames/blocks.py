@@ -66,12 +66,12 @@ def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
     return documents.withColumn("bucket", bucket)
 
 
-def counted(documents: DataFrame, is_asked: Column, was_judged: Column) -> DataFrame:
+def counted(documents: DataFrame, may_be_known: Column, was_judged: Column) -> DataFrame:
     """Count what was read.
 
-    Reads:  documents, bucket; is_asked: `known.is_asked`; was_judged: `is_judged`, or false.
+    Reads:  documents, bucket; may_be_known: `known.may_be_known`; was_judged: `is_judged`, or false.
     Gives:  documents, bytes (null without documents), deliveries (of blocks), judged (of them, as they were read),
-            blocks (distinct ones), buckets (of blocks that are asked for), claims (addresses that files state).
+            blocks (distinct ones), buckets (of blocks that may be known), claims (addresses that files state).
     Rows:   one.
     """
     return documents.agg(
@@ -80,7 +80,7 @@ def counted(documents: DataFrame, is_asked: Column, was_judged: Column) -> DataF
         F.count_if(is_block()).alias("deliveries"),
         F.count_if(was_judged).alias("judged"),
         F.count_distinct(F.when(is_block(), F.col("judge_id"))).alias("blocks"),
-        F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
+        F.collect_set(F.when(may_be_known, F.col("bucket"))).alias("buckets"),
         F.count_if(F.col("kind") == "claim").alias("claims"),
     )
 

@@ -12,7 +12,7 @@ ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 FEW_KEYS_BYTES = 32 * 1024 * 1024
 """Keys of up to so many bytes go to every worker, so that the rows of a table that match them need no shuffle."""
 _KEY_BYTES = 192
-"""Bytes of a key beside its namespace: an id or the hash of a line, and a bucket."""
+"""Bytes of a key besides its namespace: an id or the hash of a line, and a bucket."""
 
 
 def key_bytes() -> Column:

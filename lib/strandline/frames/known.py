@@ -33,8 +33,8 @@ def is_of_kind(kinds: Iterable[str]) -> Column:
     return reduce(or_, (F.col("namespace").startswith(f"{kind}:") for kind in kinds), F.lit(False))
 
 
-def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Column:
-    """True for a document that is a block on which an earlier run may have a verdict.
+def may_be_known(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Column:
+    """Return whether a document is a block on which an earlier run may have a verdict.
 
     It has no claim but those of `stored_claims`, which rows of `quarantine` contain.
     """
@@ -44,14 +44,16 @@ def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Colu
     return found
 
 
-def asked_for(documents: DataFrame, claims: Sequence[str], stored_claims: Mapping[str, Column]) -> DataFrame:
-    """Return the blocks on which an earlier run may have a verdict.
+def blocks_to_find(
+    documents: DataFrame, claims: Sequence[str], stored_claims: Mapping[str, Column]
+) -> DataFrame:
+    """Return the blocks to find: an earlier run may have a verdict on them.
 
-    Reads:  documents, bucket, signature (what the record id does not cover, or null); claims as in `is_asked`.
+    Reads:  documents, bucket, signature (what the record id does not cover, or null); claims as in `may_be_known`.
     Gives:  judge_id, record_id, namespace, bucket, signature, the claims of `stored_claims`.
-    Rows:   one per block that `is_asked`.
+    Rows:   one per block that `may_be_known`.
     """
-    found = documents.where(is_asked(claims, stored_claims))
+    found = documents.where(may_be_known(claims, stored_claims))
     firsts = (
         F.first(name).alias(name)
         for name in ("record_id", "namespace", "bucket", "signature", *stored_claims)
@@ -59,19 +61,19 @@ def asked_for(documents: DataFrame, claims: Sequence[str], stored_claims: Mappin
     return found.groupBy("judge_id").agg(*firsts)
 
 
-def stored(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFrame:
+def stored(to_find: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFrame:
     """Keep the blocks that are stored records, if no file made claims about them.
 
-    Reads:  columns of `asked_for`; records: namespace, record_id, signature.
+    Reads:  columns of `blocks_to_find`; records: namespace, record_id, signature.
     Gives:  VERDICT.
     Rows:   one per stored block. A record without a signature is every copy of it: pruned ones, and those whose id
             covers all.
     """
     for claim in claims:
-        asked = asked.where(F.col(claim).isNull())
+        to_find = to_find.where(F.col(claim).isNull())
     same = [F.col(f"a.{name}") == F.col(f"s.{name}") for name in KEY]
     is_copy = F.col("s.signature").isNull() | F.col("s.signature").eqNullSafe(F.col("a.signature"))
-    found = asked.alias("a").join(records.alias("s"), [*same, is_copy], "left_semi")
+    found = to_find.alias("a").join(records.alias("s"), [*same, is_copy], "left_semi")
     nothing = F.array().cast("array<string>")
     return found.select(
         "judge_id", "record_id", "namespace", F.lit(RECORD).alias("kind"),
@@ -102,18 +104,18 @@ def rows_with_verdict(
 
 
 def remembered(
-    asked: DataFrame, rows: DataFrame, stored_claims: Mapping[str, Column], judge_id: Column
+    to_find: DataFrame, rows: DataFrame, stored_claims: Mapping[str, Column], judge_id: Column
 ) -> DataFrame:
-    """Return the verdicts of `quarantine` on the asked blocks.
+    """Return the verdicts of `quarantine` on these blocks.
 
-    Reads:  columns of `asked_for`; columns of `rows_with_verdict`, from which `stored_claims` reads claims and
+    Reads:  columns of `blocks_to_find`; columns of `rows_with_verdict`, from which `stored_claims` reads claims and
             `judge_id` the key of the verdict, unless there were claims.
     Gives:  VERDICT.
     Rows:   one per block that has a row with the same claims.
     """
     rows = rows.withColumns({f"stored_{name}": claim for name, claim in stored_claims.items()})
     rows = rows.withColumn("copy", judge_id)
-    named = asked.select("judge_id", "record_id", *stored_claims)
+    named = to_find.select("judge_id", "record_id", *stored_claims)
     same = F.col("a.record_id") == F.col("r.record_id")
     if not stored_claims:
         same = same & (F.col("a.judge_id") == F.col("r.copy"))

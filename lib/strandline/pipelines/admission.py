@@ -137,12 +137,11 @@ class Admitter:
         return count
 
     def end(self) -> None:
-        """End the repair of what a killed or raced run left, and mark a race of this run: its last writes.
+        """End the repair of what a killed or raced run left; if another run raced with this one, mark it.
 
-        The next run judges all that waits, if this one wrote to `quarantine` while another one wrote records.
-
-        Or the reverse: neither saw the rows of the other, so a record may wait for one that is stored. Of two such
-        runs at least the one that ends last finds the commit of the other.
+        Two runs race if one wrote records while the other wrote to `quarantine`: neither saw the rows of the other, so
+        a record may wait for one that is stored. At least the run that ends last finds the commit of the other. After
+        the mark the next run judges all waiting records.
         """
         records, store = self._dialect.info.record_table, self._store
         add_written(self._written, store.end_repair())
@@ -151,7 +150,7 @@ class Admitter:
             mine in written and store.is_merged_by_others(other, store.run_id, self._seen[other])
             for mine, other in ((records, QUARANTINE), (QUARANTINE, records))
         ):
-            store.leave_behind(records)
+            store.mark_race(records)
 
     def written(self) -> dict[str, Written]:
         """Return the commits so far, by table."""

@@ -47,7 +47,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
 
     The named namespaces are looked up first, once. Then:
 
-    1. Rows that `pruned_record` lists are deleted: a killed run left them, or an ingest that ran beside a collection.
+    1. Rows that `pruned_record` lists are deleted: a killed run left them, or an ingest that ran during a collection.
     2. Each namespace is planned and its newest snapshot is judged; where it cannot be applied, a new one is taken.
     3. Two full reductions must give the same rows: `gc_run` then says PROVED.
     4. If a state of another namespace that a plan relies on has moved since, all begins again from 2. Else one append

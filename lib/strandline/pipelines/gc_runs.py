@@ -89,7 +89,7 @@ def finish(
 def _reopen(store: TableStore, pruned: DataFrame, left: DataFrame) -> dict[str, Written]:
     """Take back what `gc_run` says of a deletion that must be made again: its version, and that its files are gone.
 
-    Records come back by a RESTORE, or by an ingest that ran beside the collection. It is written before they are
+    Records come back by a RESTORE, or by an ingest that ran during the collection. It is written before they are
     deleted: after a kill in between, or after that, the row names no version, and the newest one counts.
 
     Reads:  pruned: rows of `pruned_record`; left: the columns of `left_over`.

@@ -28,9 +28,9 @@ from strandline.pipelines.runs import RunResult, fault_error, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.contents import Contents, ContentScan
+from strandline.tables.file_scan import FileScan, ReadPlan
 from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.manifests import Manifest
-from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import Selection
 from strandline.tables.store import TableStore
 from strandline.tables.written import add_written

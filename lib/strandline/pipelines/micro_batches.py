@@ -181,7 +181,9 @@ class MicroBatchRun:
             walk_entries=self._settings.limits.walk_entries,
             options={} if options is None else {self._dialect.info.name: options},
         )
-        return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
+        return reduce.run(
+            self._store.of_run(context.run_id), (self._dialect,), request, self._settings, context
+        )
 
     def _compact(self) -> None:
         """Compact the small files that batches left. Another writer may be faster each time: they stay then."""

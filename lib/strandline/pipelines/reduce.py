@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from strandline.config.settings import Settings
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.journals import journal_writer
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.dialect_reduction import DialectReduction
-from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.lost_records import lost_dialects
 from strandline.pipelines.reduce_request import ReduceRequest
@@ -24,8 +24,8 @@ from strandline.tables.store import TableStore
 
 
 def run(
-    store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
-) -> Report:
+    store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, settings: Settings, context: RunContext
+) -> Report:  # fmt: skip
     """Reduce the records since the last run; with `full` then reduce all of them again, which must change no row.
 
     Writes one MERGE per table, `namespace_state` last: views join on it, so readers never see a namespace half updated.
@@ -37,7 +37,7 @@ def run(
     """
     dialects = tuple(dialects)
     reducer_options.check(dialects, request.files)
-    lake.require(store, init.design(InitOptions(), dialects))
+    lake.require(store, init.design_by(settings, dialects))
     done = reduce_tables(store, dialects, request, context)
     result = RunResult(counts=done.counts, namespaces=done.namespaces, written=done.written)
     return record_run(store, context, with_reduction(result, done))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from strandline.config.settings import Settings
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.journals import ANSWER_LINES, WritesJournals, journal_writer
 from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
-from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import with_reduction
@@ -39,14 +39,16 @@ class SyncRequest:
     walk_entries: int = WALK_ENTRIES
 
 
-def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunContext) -> Report:
+def run(
+    store: TableStore, dialect: Dialect, request: SyncRequest, settings: Settings, context: RunContext
+) -> Report:
     """Append to local journals what the nodes announce and what peers name, then update the reduced tables.
 
     Nodes read their peers, also local ones, as they were at the start of the run. After a kill the same call ends with
     the same tables. What `reduce` finds is found here, too: damaged columns, namespaces over a limit.
     Raises: UsageError (the lake is foreign), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
     """
-    lake.require(store, init.design(InitOptions(), (dialect,)))
+    lake.require(store, init.design_by(settings, (dialect,)))
     writer, options = writer_of(dialect, request.options), request.options
     journals = write_local_journals(store, dialect.info, writer, options, context, with_peers=True)
     asking = ReduceRequest(options={dialect.info.name: options}, walk_entries=request.walk_entries)

@@ -31,9 +31,9 @@ MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
 ORDER_CHECK: Final = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 BUCKET: Final = "bucket"
 CHEAP_PART: Final = 16
-"""Two small files of a bucket, or more, are cheap to rewrite if they have at most this part of `small_bytes` together."""
-MANY: Final = 2
-"""Cheap files count where the table has this many times the files that are many in one bucket."""
+"""The small files of a bucket are cheap to rewrite if together they have at most this part of `small_bytes`."""
+CHEAP_TIMES: Final = 2
+"""Cheap buckets are compacted if together they have this many times the small files for which one bucket is."""
 IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
 BY_HOURS: Final[Mapping[str, str]] = {
@@ -58,17 +58,18 @@ class SmallFiles:
 
 
 def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int) -> SmallFiles:
-    """Return the buckets with at least `least` live files of less than `small_bytes` bytes.
+    """Return the buckets whose small files, live ones of less than `small_bytes` bytes, are worth a compaction.
 
-    And those with two or more that are cheap to rewrite, if these are many together: a reader opens the files of all
-    buckets, and news of few journals would leave some in each bucket for ever.
+    - Buckets with at least `least` small files.
+    - Buckets with two or more that are cheap to rewrite, if all of these have `CHEAP_TIMES * least` files together: a
+      reader opens the files of all buckets, and runs that bring few records would leave some in each bucket for ever.
 
     Reads: the log of a local table; of any other the name and size of each file, by a scan without columns.
     """
     counted = _counted(tables, table, small_bytes)
     cheap = [each for each in counted if each["files"] > 1 and each["size"] * CHEAP_PART <= small_bytes]
-    is_cheap = sum(each["files"] for each in cheap) >= MANY * least
-    found = [each for each in counted if each["files"] >= least or (is_cheap and each in cheap)]
+    are_enough = sum(each["files"] for each in cheap) >= CHEAP_TIMES * least
+    found = [each for each in counted if each["files"] >= least or (are_enough and each in cheap)]
     return SmallFiles(
         tuple(sorted((each[BUCKET] for each in found), key=lambda bucket: -1 if bucket is None else bucket)),
         sum(each["files"] for each in found),
@@ -150,7 +151,7 @@ def compact(
 def compact_small(
     store: TableStore, table: str, *, small_bytes: int, least: int, target_bytes: int
 ) -> tuple[int, int]:
-    """Compact the buckets that have at least `least` small files; return and raise as `compact`."""
+    """Compact the buckets of `small_files`; return and raise as `compact`."""
     small = small_files(store, table, small_bytes=small_bytes, least=least)
     if not small.files:
         return 0, 0

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from strandline.contracts.maintenance import advance_sql, restart_sql
+from strandline.contracts.reduced_version import advance_sql, restart_sql
 from strandline.contracts.shared_tables import STATES
 from strandline.tables.commits import METADATA_OF_COMMIT, USER_METADATA, session_settings
 from strandline.tables.metadata import COMMITS_SEARCHED

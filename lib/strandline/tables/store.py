@@ -204,8 +204,11 @@ class TableStore(TableMerges):
             if unrecorded(self, {self.merged_by(table)} - {self.run_id})
         }
 
-    def leave_behind(self, table: str) -> None:
-        """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
+    def mark_race(self, table: str) -> None:
+        """Commit a MERGE that changes nothing under the id of a run without a row in `run`.
+
+        The next run takes it for a run that was killed, and repairs the table.
+        """
         self._statements += 1
         # As in `through`: Delta would skip the second such commit of a run.
         self.of_run(f"{self.run_id}-raced", f"{self.attempt}{self._statements}.").touch(table)

@@ -188,7 +188,7 @@ def test_a_stream_first_reduces_what_a_killed_one_left_or_what_new_options_ask_f
     empty_lake(tmp_path)
     asked = []
 
-    def reduce(store, dialects, request, context):
+    def reduce(store, dialects, request, settings, context):
         asked.append(dict(request.files))
         if store.stored_bytes(LINES):
             write(tmp_path, "namespace_state", [state("node:a", reduced_version=store.version(LINES))])

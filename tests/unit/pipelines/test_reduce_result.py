@@ -8,6 +8,8 @@ import pytest
 from rich.console import Console
 
 from strandline.cli import show
+from strandline.config.layers import defaults
+from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
 from strandline.dialect_api.refusals import Refusal, Refused
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.author import LocalNodes
@@ -63,6 +65,7 @@ class Store:
 
     def __init__(self):
         self.rows = []
+        self.designs = []
 
     def version(self, table: str) -> int:
         return 0
@@ -75,19 +78,22 @@ class Store:
 def ended(monkeypatch):
     """The report and the row of a command whose reduction did so."""
 
-    def run(command: str, done: ReduceResult, stopped=()):
+    def run(command: str, done: ReduceResult, stopped=(), settings=None):
+        settings = settings or defaults()
         store, context = Store(), RunContext("r", command, "1", datetime.now(UTC))
         journals = WrittenJournals(None, 0, dict.fromkeys(stopped, ("OWN_JOURNAL_BEHIND",)))
-        monkeypatch.setattr("strandline.tables.lake.require", lambda *_: ())
+        monkeypatch.setattr(
+            "strandline.tables.lake.require", lambda store, design: store.designs.append(design)
+        )
         monkeypatch.setattr(sync_journals, "write_local_journals", lambda *_, **__: journals)
         monkeypatch.setattr(reduce, "reduce_tables", lambda *_: done)
         if command == "reduce":
-            report = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), context)
+            report = reduce.run(store, (dialect("sdmp"),), ReduceRequest(), settings, context)
         else:
             request = sync_journals.SyncRequest(LocalNodes({"x": None}))
-            report = sync_journals.run(store, dialect("sdmp"), request, context)
-        [row] = store.rows
-        return report, row
+            report = sync_journals.run(store, dialect("sdmp"), request, settings, context)
+        [row], [design] = store.rows, store.designs
+        return report, row, design
 
     return run
 
@@ -100,7 +106,7 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     result = ReduceResult(**done, members=members)
     expected = with_reduction(RunResult(), result)
     exit_code = EXIT_CODES[expected.outcome]
-    report, row = ended(command, result)
+    report, row, _ = ended(command, result)
     assert (report.outcome, report.exit, report.error) == (expected.outcome, exit_code, expected.error)
     assert (row["outcome"], row["exit"]) == (expected.outcome, exit_code)
     assert report.members.items() >= members.items()
@@ -115,7 +121,7 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
 
 def test_a_snapshot_that_is_missing_or_changed_is_told_as_one(ended):
     damaged = {"snapshot": ["context:x"]}
-    report, _ = ended("reduce", ReduceResult(damaged=damaged, members={"damaged": damaged}))
+    report, _, _ = ended("reduce", ReduceResult(damaged=damaged, members={"damaged": damaged}))
     console = Console(file=io.StringIO(), width=200)
     show.reduce(console, report)
     text = console.file.getvalue()
@@ -125,5 +131,13 @@ def test_a_snapshot_that_is_missing_or_changed_is_told_as_one(ended):
 
 
 def test_a_writer_that_stopped_is_found_beside_a_sound_reduction(ended):
-    report, _ = ended("sync", ReduceResult(), stopped=("x",))
+    report, _, _ = ended("sync", ReduceResult(), stopped=("x",))
     assert (report.outcome, report.members["stopped"]) == ("found", {"x": ["OWN_JOURNAL_BEHIND"]})
+
+
+@pytest.mark.parametrize("command", ["reduce", "sync"])
+def test_both_commands_make_a_lake_as_the_settings_say(ended, command):
+    usual = defaults()
+    chosen = usual.tables.model_copy(update={"buckets": 4, "deletion_vectors": True})
+    _, _, made = ended(command, ReduceResult(), settings=usual.model_copy(update={"tables": chosen}))
+    assert (made.buckets, made.properties["namespace_state"]) == (4, {DELETION_VECTORS_PROPERTY: "true"})

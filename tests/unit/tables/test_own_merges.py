@@ -97,7 +97,7 @@ def test_two_marks_of_a_run_on_one_table_have_different_transaction_ids(lake, mo
         TableStore, "touch", lambda self, table: ids.append((self.run_id, table, self.attempt))
     )
     store = store_of(lake)
-    store.leave_behind(TABLE)
-    store.leave_behind(TABLE)
+    store.mark_race(TABLE)
+    store.mark_race(TABLE)
     assert {each[:2] for each in ids} == {(f"{OURS}-raced", TABLE)}
     assert len(set(ids)) == 2

@@ -50,5 +50,5 @@ def _reduce(
             walk_entries=call.settings.limits.walk_entries,
             options=options.parsed,
         )
-        report = reduce.run(store, every(), request, call.context(progress))
+        report = reduce.run(store, every(), request, call.settings, call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))

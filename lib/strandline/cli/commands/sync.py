@@ -163,5 +163,5 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
                 None if requests is None else requests.absolute(),
                 call.settings.limits.walk_entries,
             )
-            report = sync_journals.run(store, dialect_named(name), request, context)
+            report = sync_journals.run(store, dialect_named(name), request, call.settings, context)
     return Result(report, lambda console: show.sync(console, report))

@@ -107,7 +107,7 @@ class _Demo:
         part = self._part("reduce")
         prunings = (dialect.demo().pruning for dialect in dialects)
         files = {name: given for each in prunings if each is not None for name, given in each.options.items()}
-        return reduce.run(self._store(part), dialects, ReduceRequest(files=files), part)
+        return reduce.run(self._store(part), dialects, ReduceRequest(files=files), self._settings, part)
 
     def _pruned(self, dialect: Dialect, pruning: DemoPruning, where: str) -> sections.Section:
         """Prune a namespace, and show how many of its records are stored before and after."""

@@ -46,7 +46,7 @@ def merge_facts(
 ) -> Merged:
     """Return the target with every fact of the delta that is admitted; `known` are accepted facts of other journals.
 
-    `states` are known states of authorities beside those that known operations made; `pruned` is what went of these.
+    `states` are known states of authorities besides those that known operations made; `pruned` is what went of these.
 
     Raises:
         NamespaceMismatch: the delta belongs to another namespace; nothing is changed.

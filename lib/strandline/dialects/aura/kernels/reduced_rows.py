@@ -43,7 +43,7 @@ STATE_FIELDS: Final = (
     pa.field("state_cbor", pa.binary()),
     pa.field("state_hash", pa.binary()),
 )
-"""Columns of `authority_state` beside namespace and bucket."""
+"""Columns of `authority_state` besides namespace and bucket."""
 
 _OPERATIONS: Final = {
     "op_id": pa.binary(),

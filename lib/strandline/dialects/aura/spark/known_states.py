@@ -1,4 +1,4 @@
-"""What facts of an ingest are judged with, beside their own namespace: states of authorities, geneses of contexts."""
+"""What facts of an ingest are judged with, besides their own namespace: states of authorities, geneses of contexts."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def admit(
 ) -> Admission:
     """Return the verdicts on facts of any namespaces, given the accepted ones, and pins and pruned ones by namespace.
 
-    `states` are known beside those that accepted operations made.
+    `states` are known besides those that accepted operations made.
 
     A verdict depends on the fact, the facts that it descends from and the pins, of a genesis on the accepted one of its
     namespace; never on order. Facts wait only for facts of an earlier pass, so one call settles all that it can.

@@ -10,7 +10,7 @@ _NO_KEY: Final = KeyRecord(ZERO, 0, 0)
 
 
 class Committed(Protocol):
-    """What the commitment of a state covers, beside its tree."""
+    """What the commitment of a state covers, besides its tree."""
 
     @property
     def epoch(self) -> int:

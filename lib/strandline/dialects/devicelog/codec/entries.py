@@ -55,7 +55,7 @@ def entry_id(
 
     The size and the hash of the body enter in place of the body: it can be erased, and the id can still be computed.
     """
-    # As `tagged_hash` of these fields, which are ASCII: ids are most of the time of a verdict beside its signature.
+    # As `tagged_hash` of these fields, which are ASCII: ids are most of the time of a verdict besides its signature.
     fields = (
         ENTRY_TAG, "" if group is None else group.hex(), log.hex(), str(seq), kind, str(lamport), str(utc),
         "" if prev is None else prev.hex(), str(len(deps)), *[each.hex() for each in deps], str(body_size),

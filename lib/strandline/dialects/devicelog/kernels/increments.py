@@ -28,7 +28,7 @@ STORED: Final = {
     "new": HEADER_COLUMNS[2:],
     "window": HEADER_COLUMNS[2:],
 }
-"""Columns of the rows of each part, beside namespace and bucket."""
+"""Columns of the rows of each part, besides namespace and bucket."""
 
 MAX_STORED: Final = 1_000_000
 """Branches in the pasts and bounds of the stored tips of a group, each with its seq: 300 MiB."""

@@ -1,4 +1,4 @@
-"""The columns of the reduced tables of device logs, beside namespace and bucket."""
+"""The columns of the reduced tables of device logs, besides namespace and bucket."""
 
 from __future__ import annotations
 

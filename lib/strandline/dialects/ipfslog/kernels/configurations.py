@@ -44,7 +44,7 @@ MANIFEST_COLUMNS: Final = ("record_id", "kind", "type", "access", "list_bytes", 
 list, and `list_digest` as `reduce.list_digest`; null for other kinds, and the digest where no log has a carry.
 """
 TEXT_BYTES: Final = 96
-"""The bytes of a row with the text of a list, beside the text: the digest of its list, and what Spark adds."""
+"""The bytes of a row with the text of a list, besides the text: the digest of its list, and what Spark adds."""
 
 LISTED_COLUMNS: Final = ("list_id", "store", "write")
 LISTED_SCHEMA: Final = pa.schema(

@@ -26,7 +26,7 @@ FEW_ENTRIES: Final = 20_000
 FEW_BYTES: Final = 32 * 1024 * 1024
 """Bytes of their links and texts: one task holds them in memory some times over."""
 _ITEM_BYTES: Final = 40
-"""Bytes of a link, and of an effect beside its texts: both may be many in one entry."""
+"""Bytes of a link, and of an effect besides its texts: both may be many in one entry."""
 _IN_ARROW: Final = 4
 """At most so many times the bytes of an entry in Arrow are counted here: an effect without texts has 12 there."""
 _COLUMNS: Final = (*NODE_COLUMNS, "ops")

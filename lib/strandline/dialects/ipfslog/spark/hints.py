@@ -14,7 +14,7 @@ from strandline.frames.one_task import broadcast
 BROADCAST_BYTES: Final = 16 * 1024 * 1024
 """The bytes of rows that one broadcast may have. The driver holds them some times over, for each of a dozen joins."""
 _ROW_BYTES: Final = 64
-"""The bytes of a row beside its texts: digests and numbers, among them the start of a clock id."""
+"""The bytes of a row besides its texts: digests and numbers, among them the start of a clock id."""
 
 Hint = Callable[[DataFrame], DataFrame]
 """What a join does with its side that has a row per log: adds the broadcast hint, or nothing."""

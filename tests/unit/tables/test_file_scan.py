@@ -11,7 +11,7 @@ from strandline.dialects.sdmp.info import STRICT
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.tables.reading import FileScan, ReadPlan
+from strandline.tables.file_scan import FileScan, ReadPlan
 from strandline.tables.sources import select
 
 NODE = synthetic_id("node", 1)

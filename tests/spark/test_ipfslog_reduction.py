@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import functions as F
 
+from strandline.contracts.views import views
 from strandline.core.errors import UsageError
 from strandline.dialects import dialect
 from strandline.dialects.ipfslog import kernels
@@ -522,6 +523,32 @@ def test_write_lists_are_asked_by_their_texts_in_one_broadcast_whatever_many_log
         *((each, "own", "own") for each in (None, b"key", b"none")),
         *((list_id, each.reducer_version, each.as_json) for list_id, each in of_manifests.items()),
     }
+    # The view asks the same lists, by the configurations of the states.
+    told_of = {
+        name: LogConfiguration("feed", tuple(lists[list_id]), "manifest" if list_id in stored else "config", (list_id,))
+        if list_id else LogConfiguration()
+        for name, list_id in named.items()
+    }  # fmt: skip
+    assert sum("write_list" in each.as_json for each in told_of.values()) == 20
+    of_states = [(name, "ipfslog", each.as_json) for name, each in told_of.items()]
+    columns = ("record_id", "cid", "log_id", "clock_time", "payload_json", "source", "run_id", "landed_at")
+    frames = {
+        "namespace_state": spark.createDataFrame(
+            of_states, "namespace STRING, dialect STRING, configuration STRING"
+        ),
+        "ipfs_log_manifest": manifests,
+        "ipfs_log_entry": entries.withColumns({name: F.lit("1") for name in columns}),
+    }
+    for table, frame in frames.items():
+        frame.createOrReplaceTempView(table)
+    denied = (
+        spark.sql(views(behind=())["ipfs_log_denied"].select).select("namespace", "writer", "key").collect()
+    )
+    for table in frames:
+        spark.catalog.dropTempView(table)
+    assert sorted(map(tuple, denied)) == sorted(
+        row for row in rows if row[0] in named and row not in expected
+    )
     [plan] = plans.texts
     assert "array_contains" not in plan
     assert "NestedLoop" not in plan

@@ -145,6 +145,23 @@ def log(number: int) -> Rows:
     return _log(log_id, [root, *pair], LogConfiguration("keyvalue", ("*",), "config"))
 
 
+def listed_log(number: int) -> Rows:
+    """A log with a manifest's long write list: entries of a listed writer, of a listed key, and of neither."""
+    log_id = f"planted {number}"
+    first = entry({"op": "PUT", "key": "a", "value": 1}, log_id=log_id, time=1)
+    second = entry(
+        {"op": "PUT", "key": "b", "value": 1}, log_id=log_id, name="bob", time=2, parents=[first.cid]
+    )
+    denied = entry(
+        {"op": "PUT", "key": "c", "value": 1}, log_id=log_id, name="carol", time=3, parents=[second.cid]
+    )
+    others = (f"planted {number} {place}" for place in range(500))
+    write = sorted([*others, first.writer, f"key:{second.key}"])
+    named = manifest(dag_cbor({"type": "ipfs", "write": write}))
+    told = LogConfiguration("keyvalue", tuple(write), "manifest", (named.record_id,))
+    return _log(log_id, [first, second, denied], told) | {"ipfs_log_manifest": [manifest_row(named)]}
+
+
 def devices(number: int) -> Rows:
     """A group of two devices with an entry that was edited, a feed of two messages, and an entry that waits."""
     phone, pc = (Log(f"planted/{number}/{name}".encode()) for name in ("phone", "pc"))

@@ -17,6 +17,7 @@ from support.planted import (
     forked_journal,
     identities,
     journal,
+    listed_log,
     log,
     manifests,
     met_devices,
@@ -41,6 +42,7 @@ for make in (
     forked_journal,
     waiting_journal,
     log,
+    listed_log,
     identities,
     manifests,
     pruned_log,
@@ -321,6 +323,18 @@ def a_log_with_a_gap_in_its_places(rows):
 def a_log_that_misses_nothing(rows):
     for row in rows["ipfs_log_tail"]:
         row["missing"] = []
+
+
+@planted(listed_log, LOGS_AGREE)
+def a_log_in_which_nobody_is_on_the_list(rows):
+    rows["ipfs_log_manifest"][0]["write"] = ["nobody"]
+
+
+@planted(listed_log, LOGS_AGREE)
+def a_log_with_a_place_for_an_entry_of_a_denied_writer(rows):
+    before, denied = rows["ipfs_log_view"][-1], rows["ipfs_log_entry"][-1]
+    of_entry = {name: denied[name] for name in ("record_id", "clock_time", "clock_id")}
+    rows["ipfs_log_view"].append(before | of_entry | {"position": before["position"] + 1})
 
 
 @planted(log, "logs_are_in_order")

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from sqlglot import exp, parse_one
 
 from docsite.view_columns import view_columns
 from strandline.contracts import load, views
@@ -76,6 +77,14 @@ def test_a_view_of_reduced_tables_joins_on_the_state_and_shows_nothing_internal(
 @pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
 def test_a_view_collects_no_lists_to_flatten_them(view: views.Query):
     assert not re.search(r"flatten\s*\(\s*collect_", view.select)
+
+
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.name)
+def test_no_entry_is_compared_with_the_whole_list_of_a_manifest(query: views.Query):
+    """A list may have 299,000 texts, and the log a million entries."""
+    if "ipfs_log_manifest" in tables_read(query):
+        searched = parse_one(query.select, read="spark").find_all(exp.ArrayContains)
+        assert [each.expression.sql() for each in searched if not each.expression.is_string] == []
 
 
 def test_namespace_health_has_exactly_its_columns():

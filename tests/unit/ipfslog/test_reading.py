@@ -1,8 +1,10 @@
 """Files read in tasks hold the documents that the reference reads, whatever their size and container."""
 
+import base64
 import gzip
 import json
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 
 import pyarrow as pa
 import pytest
@@ -10,8 +12,19 @@ import pytest
 from strandline.core.encoding.varint import varint
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import to_blocks, to_car, to_lines
-from strandline.dialects.ipfslog.codec import address_text, car, parse_cid, parse_cid_bytes, read_documents
-from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, cars, documents, read_content
+from strandline.dialects.ipfslog.codec import (
+    address_text,
+    canonical_cid,
+    car,
+    dag_cbor,
+    parse_cid,
+    parse_cid_bytes,
+    parse_dag_cbor,
+    read_documents,
+)
+from strandline.dialects.ipfslog.info import PROFILE
+from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, cars, documents, judge, read_content
+from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
 from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
     BlockDocument,
@@ -21,7 +34,7 @@ from strandline.dialects.ipfslog.types import (
     Unreadable,
     record_id,
 )
-from strandline.dialects.ipfslog.verify import Refused, as_block, read_element
+from strandline.dialects.ipfslog.verify import Refused, as_block, check_block, read_element
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import LISTED, ReadOptions, read_files
@@ -251,3 +264,34 @@ def test_a_fault_of_ours_costs_a_line_and_waits_for_mended_rules(monkeypatch):
     [whole] = pieces(to_car([], V2[:2]), "car")
     assert whole["damage"] == "INTERNAL_ERROR"
     assert json.loads(whole["evidence"])["INTERNAL_ERROR"]["format"] == "car"
+
+
+@pytest.mark.parametrize("form", ["lines", "json"])
+def test_no_row_of_a_snapshot_repeats_its_long_id_or_has_a_long_address(form):
+    # 664 kB of such a snapshot were 3.2 GB of rows: more than a column of Arrow takes, so that the task failed.
+    element = {"cid": "z" * 5_000, "data": base64.b64encode(V2[0].block).decode()}
+    data = json.dumps({"id": "i" * 500_000, "values": [element] * 20}).encode()
+    rows = pieces(data, form)
+    assert [row["kind"] for row in rows] == ["block"] * 20
+    assert len({row["judge_id"] for row in rows} | {V2[0].record_id}) == 2
+    assert all(len(row["claimed"]) + len(row["snapshot_id"]) < 500 for row in rows)
+
+
+LONG_ID = "".join(chr(ord("a") + at * at % 23) for at in range(2_000))
+
+
+@pytest.mark.parametrize("log_id", ["strand", LONG_ID[:200], LONG_ID[:201], LONG_ID[:1_024], LONG_ID])
+def test_what_is_kept_of_long_claims_gives_the_verdict_of_the_whole_ones(log_id):
+    block = dag_cbor(parse_dag_cbor(V2[0].block).value | {"id": log_id})
+    options = replace(OPTIONS, lake_options={PROFILE: "strict"})
+    snapshots = ("strand", *(LONG_ID[:size] for size in (200, 201, 202, 203, 2_000)))
+    for told_id, claimed in product(
+        snapshots, (canonical_cid(record_id(block), "core2"), "z" * 257, "f" * 9_999)
+    ):
+        element = {"cid": claimed, "data": base64.b64encode(block).decode()}
+        [row] = pieces(json.dumps({"id": told_id, "values": [element]}).encode(), "json")
+        found = judge(row["raw"], row, options)
+        whole = facts_of(check_block(block, claimed, "strict", snapshot_id=told_id))
+        wanted = dict(zip(ENTRY_FACTS, whole, strict=True))
+        assert {name: found[name] for name in wanted} == wanted
+        assert ("LOG_ID_MISMATCH" in found["reasons"]) == (told_id != log_id)

@@ -18,6 +18,7 @@ from strandline.dialects.ipfslog.codec import (
 )
 from strandline.dialects.ipfslog.kernels.cars import car_documents
 from strandline.dialects.ipfslog.kernels.claims import (
+    claimed_log,
     claimed_text,
     is_address_of,
     is_log_id,
@@ -46,9 +47,9 @@ DOCUMENT_FIELDS = (*BLOCK_FIELDS, pa.field("claimed", pa.string()), pa.field("sn
 """What a document of a log adds to a piece.
 
 Kind `shared` is a block of a CAR, `claim` a head claim. `judge_id` is the record id if block and claims match.
-Otherwise `claimed` is the content address, or `snapshot_id` the id of the snapshot, that does not match the block,
-and the verdict is about block and claim together. A document also has `entry`, the entry that its block was built from,
-or None: it is no column, and only `judge` in the same task reads it.
+Otherwise `claimed` is the content address, or `snapshot_id` the id of the snapshot, that does not match the block, or
+as much of it as `claims` keeps, and the verdict is about block and claim together. A document also has `entry`, the
+entry that its block was built from, or None: it is no column, and only `judge` in the same task reads it.
 """
 
 
@@ -128,7 +129,7 @@ class DocumentPieces(BlockPieces):
             return
         log_id = peek_log_id(block.block) if entry is None else entry.shaped.fields["id"]
         wrong_cid = None if is_address_of(claimed, digest) else claimed_text(claimed)
-        wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
+        wrong_log = claimed_log(block.snapshot_id, log_id)
         self.put(
             "shared" if isinstance(claimed, bytes) else "block",
             at,

@@ -27,7 +27,7 @@ _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 VECTORS = "deletionVectors"
 """The feature of Delta that a table needs for deletion vectors."""
-READ_HERE = frozenset({"columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+READ_HERE = frozenset({"columnMapping", "timestampNtz", "v2Checkpoint"})
 """Features with which delta-rs reads the rows of a table. It opens tables with more of them."""
 
 
@@ -71,7 +71,8 @@ class DeltaRsLake:
 
         engine = QueryBuilder()
         for table in tables:
-            engine = engine.register(table, self.tables[table])
+            with Reading(self.location, table):
+                engine = engine.register(table, self.tables[table])
         with Reading(self.location, *tables):
             for batch in engine.execute(text):
                 names = batch.schema.names

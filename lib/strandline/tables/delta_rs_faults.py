@@ -10,7 +10,7 @@ from strandline.tables.refusals import lake_unreadable, not_readable, table_unsu
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
-_UNSUPPORTED = re.compile(r"(?<=Unsupported: ).+")
+_UNSUPPORTED = re.compile(r"(?<=Unsupported: ).+|Unsupported table features required: .+")
 _DENIED = re.compile(r"(?:(/[^:'\"]+): )?Permission denied")
 
 

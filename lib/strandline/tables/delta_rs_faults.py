@@ -6,11 +6,12 @@ from types import TracebackType
 from strandline.core.errors import FaultError
 from strandline.tables.damage import log_damage, table_damaged
 from strandline.tables.location import Location
-from strandline.tables.refusals import lake_unreadable, not_readable, table_unsupported
+from strandline.tables.refusals import lake_unreadable, not_readable, table_in_catalog, table_unsupported
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
 _UNSUPPORTED = re.compile(r"(?<=Unsupported: ).+|Unsupported table features required: .+")
+_IN_CATALOG = "catalog-managed table"
 _DENIED = re.compile(r"(?:(/[^:'\"]+): )?Permission denied")
 
 
@@ -33,9 +34,9 @@ class Reading:
     ) -> None:
         """Raise FaultError instead of `error`, but not for a table that does not exist.
 
-        Raises: FaultError `TABLE_DAMAGED`, `TABLE_UNSUPPORTED` (a feature of Delta that delta-rs does not read),
-            `NOT_READABLE` (a file without read permission), `LAKE_UNREADABLE` (a store that does not answer or
-            refuses).
+        Raises: FaultError `TABLE_DAMAGED`, `TABLE_UNSUPPORTED` (a feature of Delta that delta-rs does not read, or a
+            catalog has the newest commits), `NOT_READABLE` (a file without read permission), `LAKE_UNREADABLE` (a
+            store that does not answer or refuses).
         """
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -45,8 +46,10 @@ class Reading:
             raise self._fault(str(error)) from error
 
     def _fault(self, text: str) -> FaultError:
-        """Return the fault: unknown features, no permission, a damaged log, else the first line of `text`."""
+        """Return the fault: commits in a catalog, an unknown feature, no permission, a damaged log, else `text`."""
         named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
+        if _IN_CATALOG in text:
+            return table_in_catalog(self._location, " or ".join(named))
         unsupported = _UNSUPPORTED.search(text)
         if unsupported is not None:
             return table_unsupported(self._location, " or ".join(named), unsupported[0])

@@ -46,3 +46,12 @@ def test_a_table_whose_rows_delta_rs_does_not_read_is_left_to_spark_and_else_nam
         namespaces(lake)
     assert refused.value.code == "TABLE_UNSUPPORTED"
     assert f"the table {TABLE} of {lake} has a feature" in refused.value.message
+
+
+def test_a_table_that_its_catalog_manages_is_no_damage(lake: Path) -> None:
+    add_feature(lake, TABLE, "catalogManaged")
+    with pytest.raises(FaultError) as refused:
+        opened(lake)
+    assert refused.value.code == "TABLE_UNSUPPORTED"
+    assert f"the table {TABLE} of {lake} belongs to a catalog" in refused.value.message
+    assert "--schema" in refused.value.next

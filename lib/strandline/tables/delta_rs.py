@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from strandline.contracts.load import tables
 from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import UsageError
-from strandline.tables.column_checks import check_columns
+from strandline.tables.column_checks import check_columns, column_types
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.history import history
@@ -156,7 +156,7 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
 
 
 def check_tables(location: Location) -> None:
-    """Check that no table of a local lake is damaged, of an unknown version or without a column; tables may be missing.
+    """Check that no table of a local lake is damaged, of an unknown version or with other columns; some may be missing.
 
     Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`, `TABLE_DIFFERS`; FaultError `TABLE_DAMAGED`.
     """
@@ -168,8 +168,7 @@ def _check_stated(location: Location, opened: Mapping[str, "DeltaTable"]) -> Non
     """Check what tables state of themselves: their properties, then their columns."""
     properties = {name: table.metadata().configuration for name, table in opened.items()}
     check_properties(location, properties)
-    columns = {name: [field.name for field in table.schema().fields] for name, table in opened.items()}
-    check_columns(location, columns, properties)
+    check_columns(location, {name: column_types(table) for name, table in opened.items()}, properties)
 
 
 def check_logs(location: Location) -> None:

@@ -47,7 +47,8 @@ class Reading:
 
     def _fault(self, text: str) -> FaultError:
         """Return the fault: commits in a catalog, an unknown feature, no permission, a damaged log, else `text`."""
-        named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
+        file = _DATA_FILE.search(text)
+        named = [table for table in self._tables if f"/{table}/" in text] or self._with_file(file)
         if _IN_CATALOG in text:
             return table_in_catalog(self._location, " or ".join(named))
         unsupported = _UNSUPPORTED.search(text)
@@ -62,9 +63,23 @@ class Reading:
                 if found is not None:
                     return found
         first = _STYLE.sub("", (text.splitlines() or [""])[0])
-        file = _DATA_FILE.search(text)
         if file is None and not self._location.is_local():
             return lake_unreadable(self._location, first)
         return table_damaged(
             self._location, " or ".join(named), f"{file[0] if file else 'it'} cannot be read: {first}"
         )
+
+    def _with_file(self, file: re.Match[str] | None) -> list[str]:
+        """Return the tables with a data file that is not in their folder, as those of a clone, or else all tables."""
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+
+        every = list(self._tables)
+        if file is None or len(every) == 1 or not self._location.is_local():
+            return every
+        name = file[0].rpartition("/")[2]
+        try:
+            uris = {table: DeltaTable(self._location.table_path(table)).file_uris() for table in every}
+        except (DeltaError, OSError):
+            return every
+        return [table for table in every if any(uri.endswith(name) for uri in uris[table])] or every

@@ -1,5 +1,7 @@
 """Tables with features of Delta that Strandline does not give them: delta-rs reads their rows, or says why not."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from strandline.core.errors import FaultError
 from strandline.tables.delta_rs import READ_HERE, DeltaRsLake, open_tables
 from strandline.tables.location import Location
-from support.delta_rs_lake import add_feature, state, write
+from support.delta_rs_lake import add_feature, held, state, write
 
 TABLE = "namespace_state"
 
@@ -55,3 +57,33 @@ def test_a_table_that_its_catalog_manages_is_no_damage(lake: Path) -> None:
     assert refused.value.code == "TABLE_UNSUPPORTED"
     assert f"the table {TABLE} of {lake} belongs to a catalog" in refused.value.message
     assert "--schema" in refused.value.next
+
+
+def test_a_clone_whose_source_lost_its_files_is_named(lake: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.move(lake / TABLE, source)
+    clone(source, lake / TABLE)
+    write(lake, "quarantine", [held(b"x", namespace="node:1", status="rejected", reasons=["X"])])
+    query = f"SELECT namespace FROM {TABLE} UNION ALL SELECT namespace FROM quarantine"
+    assert opened(lake).query(query, (TABLE, "quarantine")) == [{"namespace": "node:1"}] * 2
+    [file] = source.rglob("*.parquet")
+    file.unlink()
+    with pytest.raises(FaultError) as refused:
+        opened(lake).query(query, (TABLE, "quarantine"))
+    assert refused.value.code == "TABLE_DAMAGED"
+    assert f"the table {TABLE} of {lake} is damaged: " in refused.value.message
+    assert file.name in refused.value.message
+
+
+def clone(source: Path, table: Path) -> None:
+    """Make a table of the files of another one, as SHALLOW CLONE does."""
+    actions = [
+        json.loads(line)
+        for commit in sorted((source / "_delta_log").glob("*.json"))
+        for line in commit.read_text().splitlines()
+    ]
+    kept = [each for each in actions if not each.keys() & {"commitInfo", "txn"}]
+    for added in (each["add"] for each in kept if "add" in each):
+        added["path"] = f"{source.as_uri()}/{added['path']}"
+    (table / "_delta_log").mkdir(parents=True)
+    (table / "_delta_log" / f"{0:020}.json").write_text("".join(json.dumps(each) + "\n" for each in kept))

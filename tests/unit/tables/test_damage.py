@@ -111,15 +111,35 @@ def test_a_damaged_lake_is_no_source_either(lake, tmp_path, capsys):
 
 
 @pytest.mark.large
+@pytest.mark.parametrize("is_checkpointed", [False, True])
 @pytest.mark.parametrize("name", DATA)
-def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name):
+def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name, is_checkpointed):
     there = copied(lake, tmp_path)
+    if is_checkpointed:
+        DeltaTable(str(there / TABLE)).create_checkpoint()
     file = data_file(there / TABLE)
     DATA[name](file)
     code, error, err = told(capsys, *words("status", tmp_path, there, lake))
     assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
     assert TABLE in error["message"]
     assert file.name in error["message"] or name == "has bits flipped"
+    assert "checkpoint" not in error["message"]
+
+
+@pytest.mark.large
+def test_a_hint_that_names_an_older_checkpoint_is_not_the_damage(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    log = there / TABLE / "_delta_log"
+    DeltaTable(str(there / TABLE)).create_checkpoint()
+    hint = (log / "_last_checkpoint").read_bytes()
+    write(there, TABLE, [state("node:9")])
+    DeltaTable(str(there / TABLE)).create_checkpoint()
+    (log / "_last_checkpoint").write_bytes(hint)
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+    file = data_file(there / TABLE)
+    file.unlink()
+    _, error, _ = told(capsys, *words("status", tmp_path, there, lake))
+    assert file.name in error["message"]
 
 
 @pytest.mark.parametrize("reader", [{"minReaderVersion": 99}, {"readerFeatures": ["someFeature"]}])

@@ -84,7 +84,7 @@ class DeltaRsLake:
 
         The row counts are from the log.
         """
-        row_counts: Counter[int] = Counter()
+        row_counts: Counter[int | None] = Counter()
         for table in tables:
             added = self.tables[table].get_add_actions(flatten=True)
             if not added.num_rows:
@@ -93,8 +93,11 @@ class DeltaRsLake:
                 return [None]
             buckets, counts = (added.column(name).to_pylist() for name in ("partition.bucket", "num_records"))
             for bucket, rows in zip(buckets, counts, strict=True):
-                row_counts[int(bucket)] += int(rows or 0)
-        return slices_of(row_counts)
+                # Somebody took NOT NULL from the column.
+                row_counts[None if bucket is None else int(bucket)] += int(rows or 0)
+        without = row_counts.pop(None, None)
+        found = slices_of({bucket: rows for bucket, rows in row_counts.items() if bucket is not None})
+        return found if without is None or found == [None] else [*found, "bucket IS NULL"]
 
     def version(self, table: str) -> int:
         """Return the Delta version of `table`."""

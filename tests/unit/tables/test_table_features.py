@@ -2,14 +2,19 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from strandline.core.errors import FaultError
+from strandline.tables import slices
 from strandline.tables.delta_rs import READ_HERE, DeltaRsLake, open_tables
 from strandline.tables.location import Location
-from support.delta_rs_lake import add_feature, held, state, write
+from support.delta_rs_lake import add_feature, change_first_commit, held, state, write
 
 TABLE = "namespace_state"
 
@@ -73,6 +78,25 @@ def test_a_clone_whose_source_lost_its_files_is_named(lake: Path, tmp_path: Path
     assert refused.value.code == "TABLE_DAMAGED"
     assert f"the table {TABLE} of {lake} is damaged: " in refused.value.message
     assert file.name in refused.value.message
+
+
+def test_rows_without_a_bucket_are_in_a_slice(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def allow_null(actions: Mapping[str, Any]) -> None:
+        schema = json.loads(actions["metaData"]["schemaString"])
+        for field in schema["fields"]:
+            field["nullable"] |= field["name"] == "bucket"
+        actions["metaData"]["schemaString"] = json.dumps(schema)
+
+    change_first_commit(lake, TABLE, allow_null)
+    write(lake, TABLE, [state("node:2") | {"bucket": 1}])
+    table = DeltaTable(str(lake / TABLE))
+    rows = table.to_pyarrow_table(filters=[("bucket", "=", 1)])
+    bucket = pa.nulls(rows.num_rows, pa.int32())
+    without = rows.set_column(rows.schema.get_field_index("bucket"), "bucket", bucket)
+    write_deltalake(table, without, mode="append")
+    for limit, expected in ((10, [None]), (1, ["bucket IN (0)", "bucket IN (1)", "bucket IS NULL"])):
+        monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", limit)
+        assert opened(lake).slices((TABLE,)) == expected
 
 
 def clone(source: Path, table: Path) -> None:

@@ -11,7 +11,7 @@ from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.session.stores import NO_JAR
 from strandline.tables.damage import FILE_GONE, RESTORE, is_from_delta_rs
-from strandline.tables.refusals import UPGRADE_OR_DROP
+from strandline.tables.refusals import BY_SCHEMA, IN_CATALOG, UPGRADE_OR_DROP
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
@@ -60,10 +60,24 @@ _ENVIRONMENT_FAULTS = (
         RESTORE,
     ),
     (
-        re.compile(r"DELTA_(?:UNSUPPORTED_FEATURES_FOR_(?:READ|WRITE)|INVALID_PROTOCOL_VERSION)"),
+        re.compile(
+            r"DELTA_(?:UNSUPPORTED_FEATURES_FOR_(?:READ|WRITE)|INVALID_PROTOCOL_VERSION|UNSUPPORTED_WRITES_WITHOUT_COORDINATOR)"
+        ),
         "TABLE_UNSUPPORTED",
         "a table of the lake has a feature of Delta that is unknown here",
         UPGRADE_OR_DROP,
+    ),
+    (
+        re.compile("DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"),
+        "TABLE_UNSUPPORTED",
+        f"a table of the lake {IN_CATALOG}",
+        BY_SCHEMA,
+    ),
+    (
+        re.compile("DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"),
+        "TABLE_UNSUPPORTED",
+        "the catalog of the lake manages its tables and does not let others compact or vacuum them",
+        "leave both to the catalog: run no `maintain` on this lake, and give `stream` --set stream.compact_every=0",
     ),
     (
         re.compile("the entry [0-9a-f]{64} of a device log is missing"),

@@ -1,4 +1,4 @@
-"""Names the column that a table has lost, after Spark could not resolve a name."""
+"""Names the column that a table has lost or has with another type, after Spark refused a statement."""
 
 import sys
 from types import TracebackType
@@ -12,7 +12,7 @@ _CAUSE = "AnalysisException"
 
 
 class LostColumns:
-    """Raises TABLE_DIFFERS in place of an error of Spark's analysis, if a table of the lake lacks a column.
+    """Raises TABLE_DIFFERS in place of an error of Spark's analysis, if the columns of a table differ.
 
     A local lake is looked at when it is opened. Of any other that would take a statement for each table, so it is
     looked at after an error.

@@ -45,13 +45,18 @@ def can_append(opened: DeltaTable, table: str) -> bool:
     """Return whether delta-rs can write the table.
 
     It has no table features (such as deletion vectors), and only the CHECK constraints and columns of its contract.
-    Others may need functions of Spark, a computed value or a value that is never null.
+    Others may need functions of Spark, a computed value or a value that is never null. If somebody made a column of the
+    contract NOT NULL, the error of Spark becomes a fault, see `commits.refusals_named`.
     """
     ours = {f"{CHECK_PROPERTY}{name}".lower() for name in contract(table).checks}
     stated = {name.lower() for name in opened.metadata().configuration if name.startswith(CHECK_PROPERTY)}
-    columns = {field.name for field in opened.schema().fields}
+    nullable = {column.name: not column.required for column in contract(table).columns}
+    are_ours = all(
+        field.name in nullable and (field.nullable or not nullable[field.name])
+        for field in opened.schema().fields
+    )
     is_plain = int(opened.protocol().min_writer_version) < FEATURES_FROM
-    return is_plain and stated <= ours and columns <= {*contract(table).names}
+    return is_plain and stated <= ours and are_ours
 
 
 def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:

@@ -108,13 +108,15 @@ def _refused(table: str, error: Exception) -> FaultError | None:
             ),
             next=f"Drop it by ALTER TABLE .. DROP CONSTRAINT {check[1]}, and run the same command again.",
         )
-    if column is not None and column[1] not in contract(table).names:
+    required = {each.name for each in contract(table).columns if each.required}
+    if column is not None and column[1] not in required:
+        is_ours = column[1] in contract(table).names
+        reason = (
+            "by its contract it may be" if is_ours else "Strandline did not create it and writes no value"
+        )
         return FaultError(
             code="CONSTRAINT_BROKEN",
-            message=(
-                f"The table {table} has a column {column[1]} that must not be null, but Strandline did not create it "
-                "and writes no value."
-            ),
+            message=f"The table {table} has a column {column[1]} that must not be null, but {reason}.",
             next=f"Use ALTER TABLE .. ALTER COLUMN {column[1]} DROP NOT NULL, and run the same command again.",
         )
     return None

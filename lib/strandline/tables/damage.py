@@ -90,7 +90,7 @@ def log_damage(location: Location, table: str) -> FaultError | None:
         return table_damaged(location, table, f"{log} is not a folder")
     commits, checkpoint = listed(log)
     named = _last_checkpoint(hint)
-    if named is not None and named != checkpoint:
+    if named is not None and not any(log.glob(f"{named:020d}.checkpoint*")):
         return table_damaged(
             location, table, f"{hint} names checkpoint {named}, which does not exist",
             f"remove {hint}, which is only a hint, if all commits before {named} are there; else restore the table's "
@@ -104,9 +104,10 @@ def log_damage(location: Location, table: str) -> FaultError | None:
         if wrong is not None:
             return table_damaged(location, table, wrong)
         expected += 1
-    if checkpoint >= 0:
-        files = sorted(log.glob(f"{checkpoint:020d}.checkpoint*"))
-        return table_damaged(location, table, f"the checkpoint {files[0]} cannot be read")
+    # A data file can be the cause, too: most tables have a checkpoint.
+    for file in sorted(log.glob(f"{checkpoint:020d}.checkpoint*")):
+        if _is_unreadable(file):
+            return table_damaged(location, table, f"the checkpoint {file} cannot be read")
     return None
 
 
@@ -154,6 +155,22 @@ def _wrong_lines(commit: Path) -> str | None:
     except (OSError, ValueError):
         return f"the commit {commit} is cut or altered: it is not JSON"
     return None
+
+
+def _is_unreadable(checkpoint: Path) -> bool:
+    """Return whether a file of a checkpoint is cut or altered."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if checkpoint.suffix == ".json":
+        return _wrong_lines(checkpoint) is not None
+    try:
+        with pq.ParquetFile(checkpoint, page_checksum_verification=True) as opened:
+            for _ in opened.iter_batches():
+                pass
+    except (OSError, pa.ArrowException):
+        return True
+    return False
 
 
 def _missing_commit(log: Path, last: int) -> str | None:

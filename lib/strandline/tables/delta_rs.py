@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from strandline.contracts.load import tables
 from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import UsageError
-from strandline.tables.column_checks import check_columns
+from strandline.tables.column_checks import check_columns, column_types
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.history import history
@@ -27,7 +27,7 @@ _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 VECTORS = "deletionVectors"
 """The feature of Delta that a table needs for deletion vectors."""
-READ_HERE = frozenset({"columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+READ_HERE = frozenset({"columnMapping", "timestampNtz", "v2Checkpoint"})
 """Features with which delta-rs reads the rows of a table. It opens tables with more of them."""
 
 
@@ -71,7 +71,8 @@ class DeltaRsLake:
 
         engine = QueryBuilder()
         for table in tables:
-            engine = engine.register(table, self.tables[table])
+            with Reading(self.location, table):
+                engine = engine.register(table, self.tables[table])
         with Reading(self.location, *tables):
             for batch in engine.execute(text):
                 names = batch.schema.names
@@ -83,7 +84,7 @@ class DeltaRsLake:
 
         The row counts are from the log.
         """
-        row_counts: Counter[int] = Counter()
+        row_counts: Counter[int | None] = Counter()
         for table in tables:
             added = self.tables[table].get_add_actions(flatten=True)
             if not added.num_rows:
@@ -92,8 +93,11 @@ class DeltaRsLake:
                 return [None]
             buckets, counts = (added.column(name).to_pylist() for name in ("partition.bucket", "num_records"))
             for bucket, rows in zip(buckets, counts, strict=True):
-                row_counts[int(bucket)] += int(rows or 0)
-        return slices_of(row_counts)
+                # Somebody took NOT NULL from the column.
+                row_counts[None if bucket is None else int(bucket)] += int(rows or 0)
+        without = row_counts.pop(None, None)
+        found = slices_of({bucket: rows for bucket, rows in row_counts.items() if bucket is not None})
+        return found if without is None or found == [None] else [*found, "bucket IS NULL"]
 
     def version(self, table: str) -> int:
         """Return the Delta version of `table`."""
@@ -155,7 +159,7 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
 
 
 def check_tables(location: Location) -> None:
-    """Check that no table of a local lake is damaged, of an unknown version or without a column; tables may be missing.
+    """Check that no table of a local lake is damaged, of an unknown version or with other columns; some may be missing.
 
     Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`, `TABLE_DIFFERS`; FaultError `TABLE_DAMAGED`.
     """
@@ -167,8 +171,7 @@ def _check_stated(location: Location, opened: Mapping[str, "DeltaTable"]) -> Non
     """Check what tables state of themselves: their properties, then their columns."""
     properties = {name: table.metadata().configuration for name, table in opened.items()}
     check_properties(location, properties)
-    columns = {name: [field.name for field in table.schema().fields] for name, table in opened.items()}
-    check_columns(location, columns, properties)
+    check_columns(location, {name: column_types(table) for name, table in opened.items()}, properties)
 
 
 def check_logs(location: Location) -> None:

@@ -20,6 +20,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.frames.differences import key_bytes, matching
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
 from strandline.session.engine import engine_of
+from strandline.tables.refusals import table_unsupported
 from strandline.tables.spark_errors import spark_errors
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _UNREADABLE: Final = re.compile(r"\[FAILED_READ_FILE[.\w]*\][^\n]*? file (\S+?)\.?(?:\s|$)")
 _OF_DELTA: Final = re.compile(r"\[DELTA_\w+")
+_UNSUPPORTED: Final = re.compile(r"\[DELTA_(?:UNSUPPORTED_FEATURES_FOR_READ|INVALID_PROTOCOL_VERSION)\b")
 
 
 class OtherLake:
@@ -92,7 +94,8 @@ class OtherLake:
 
         The tables are then read at versions that are not older from one to the next.
         A nullable column can be missing: an older lake does not have it.
-        Raises: UsageError TABLE_DIFFERS; FaultError TABLE_DAMAGED for a log that Delta does not accept.
+        Raises: UsageError TABLE_DIFFERS; FaultError TABLE_DAMAGED for a log that Delta does not accept,
+        TABLE_UNSUPPORTED for a feature of Delta that is unknown here.
         """
         for table in tables:
             try:
@@ -145,9 +148,12 @@ class OtherLake:
     def _refused(self, table: str, said: str) -> FaultError:
         """Return the fault of a table whose log Delta does not accept, by the line that names its condition."""
         first = next(line for line in said.splitlines() if _OF_DELTA.search(line))
+        found = first[first.index("[DELTA_") :][:300]
+        if _UNSUPPORTED.search(found):
+            return table_unsupported(self._reads.location, table, found)
         return FaultError(
             "TABLE_DAMAGED",
-            f"Delta does not read the table {table} of the lake {self.name}: {first[first.index('[DELTA_') :][:300]}",
+            f"Delta does not read the table {table} of the lake {self.name}: {found}",
             "repair that lake, or ingest a file that it exported",
         )
 

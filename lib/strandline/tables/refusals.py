@@ -163,6 +163,18 @@ def table_unsupported(location: Location, table: str, found: str) -> FaultError:
     )
 
 
+IN_CATALOG: Final = "belongs to a catalog, which alone knows its newest commits"
+BY_SCHEMA: Final = "name the lake by its schema, with --schema"
+"""What is said of a table that its catalog manages, and the next step."""
+
+
+def table_in_catalog(location: Location, table: str) -> FaultError:
+    """Return the error of a table in a folder or store whose commits a catalog manages."""
+    return FaultError(
+        "TABLE_UNSUPPORTED", f"the table {table} of {location.describe()} {IN_CATALOG}", BY_SCHEMA
+    )
+
+
 def check_properties(location: Location, properties: Mapping[str, Mapping[str, str]]) -> None:
     """Check that the properties of the tables are of this version or an older one.
 

@@ -64,6 +64,30 @@ CASES = {
         "TABLE_UNSUPPORTED",
         f"a table of the lake has a feature of Delta that is unknown here: {LAKE}",
     ),
+    "a table whose commits a service coordinates": (
+        (
+            "[DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR] You are trying to perform writes on a table which has been "
+            "registered with the commit coordinator dynamodb. However, no implementation of it is available."
+        ),
+        "TABLE_UNSUPPORTED",
+        "a table of the lake has a feature of Delta that is unknown here",
+    ),
+    "a table that its catalog manages, by its path": (
+        (
+            "[DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED] Path-based access is not allowed for "
+            f"Catalog-Managed table: {LAKE}. Please access the table via its name and retry."
+        ),
+        "TABLE_UNSUPPORTED",
+        f"a table of the lake belongs to a catalog, which alone knows its newest commits: {LAKE}",
+    ),
+    "a table that its catalog compacts": (
+        (
+            "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] OPTIMIZE is blocked by the catalog for "
+            "Catalog-Managed tables."
+        ),
+        "TABLE_UNSUPPORTED",
+        "the catalog of the lake manages its tables and does not let others compact or vacuum them",
+    ),
     "a group of devices whose entries somebody deleted": (
         (
             "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File ..\n"

@@ -119,6 +119,24 @@ def test_a_table_with_a_column_of_others_is_left_to_spark(lake):
     assert not can_append(open_table(lake, "run"), "run")
 
 
+def test_a_table_with_a_column_that_somebody_made_not_null_is_left_to_spark(lake):
+    def forbid(name):
+        def change(actions):
+            schema = json.loads(actions["metaData"]["schemaString"])
+            for field in schema["fields"]:
+                field["nullable"] &= field["name"] != name
+            actions["metaData"]["schemaString"] = json.dumps(schema)
+
+        change_first_commit(lake.local_path(), "run", change)
+
+    forbid("run_id")
+    assert can_append(open_table(lake, "run"), "run")
+    forbid("dialect")
+    with pytest.raises(DeltaError, match="'dialect' is declared as non-nullable"):
+        append(lake)
+    assert not can_append(open_table(lake, "run"), "run")
+
+
 def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):
     early, late = open_table(lake, "run"), open_table(lake, "run")
     named = transaction("r1/run", 0, "r1")

@@ -132,6 +132,28 @@ def test_what_is_no_conflict_is_not_tried_again() -> None:
         assert (writer.tries, writer.waited) == (1, [])
 
 
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("theirs", "Strandline did not create it and writes no value"),
+        ("author_fp", "by its contract it may be"),
+        ("namespace", None),
+    ],
+)
+def test_a_column_that_somebody_made_not_null_is_named(column: str, said: str | None) -> None:
+    text = f"[DELTA_NOT_NULL_CONSTRAINT_VIOLATED] NOT NULL constraint violated for column: {column}.\n"
+    with pytest.raises((FaultError, PySparkException)) as refused:
+        Writer(1, lambda _: PySparkException(text)).commit()
+    assert isinstance(refused.value, FaultError) == (said is not None)
+    if isinstance(refused.value, FaultError):
+        assert refused.value.code == "CONSTRAINT_BROKEN"
+        assert (
+            f"table node_journal_line has a column {column} that must not be null, but {said}"
+            in refused.value.message
+        )
+        assert f"ALTER COLUMN {column} DROP NOT NULL" in refused.value.next
+
+
 def test_without_py4j_only_the_errors_of_pyspark_are_sparks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "py4j.protocol", raising=False)
     assert spark_errors() == (PySparkException,)

@@ -12,7 +12,7 @@ from strandline.cli import main
 from strandline.tables.run_versions import RUN_VERSION, newest_runs
 from support.damage import DATA, LOGS, data_file, newest
 from support.delta_rs_lake import empty_lake, rename_column, set_properties, state, write
-from support.forged_lakes import commit
+from support.forged_lakes import commit, declare
 
 TABLE = "namespace_state"
 COMMANDS = {
@@ -111,15 +111,35 @@ def test_a_damaged_lake_is_no_source_either(lake, tmp_path, capsys):
 
 
 @pytest.mark.large
+@pytest.mark.parametrize("is_checkpointed", [False, True])
 @pytest.mark.parametrize("name", DATA)
-def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name):
+def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name, is_checkpointed):
     there = copied(lake, tmp_path)
+    if is_checkpointed:
+        DeltaTable(str(there / TABLE)).create_checkpoint()
     file = data_file(there / TABLE)
     DATA[name](file)
     code, error, err = told(capsys, *words("status", tmp_path, there, lake))
     assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
     assert TABLE in error["message"]
     assert file.name in error["message"] or name == "has bits flipped"
+    assert "checkpoint" not in error["message"]
+
+
+@pytest.mark.large
+def test_a_hint_that_names_an_older_checkpoint_is_not_the_damage(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    log = there / TABLE / "_delta_log"
+    DeltaTable(str(there / TABLE)).create_checkpoint()
+    hint = (log / "_last_checkpoint").read_bytes()
+    write(there, TABLE, [state("node:9")])
+    DeltaTable(str(there / TABLE)).create_checkpoint()
+    (log / "_last_checkpoint").write_bytes(hint)
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+    file = data_file(there / TABLE)
+    file.unlink()
+    _, error, _ = told(capsys, *words("status", tmp_path, there, lake))
+    assert file.name in error["message"]
 
 
 @pytest.mark.parametrize("reader", [{"minReaderVersion": 99}, {"readerFeatures": ["someFeature"]}])
@@ -224,6 +244,38 @@ def test_every_command_names_a_column_that_somebody_renamed_or_dropped(
     assert (code, error["code"], err) == (2, "TABLE_DIFFERS", "")
     assert f"the table {TABLE} of {there} has no column {column}" in error["message"]
     assert "RENAME COLUMN" in error["next"]
+    assert "RESTORE TABLE" in error["next"]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("command", "table", "column", "declared", "found"),
+    [
+        *((command, TABLE, "record_count", "decimal(20,0)", "decimal(20,0)") for command in COMMANDS),
+        ("status", "namespace_state", "bucket", "long", "bigint"),
+        ("status", "namespace_state", "reduced_at", "date", "date"),
+        (
+            "status", "run", "counts",
+            {"type": "map", "keyType": "string", "valueType": "double", "valueContainsNull": True},
+            "map<string,double>",
+        ),
+        (
+            "reduce", "namespace_state", "order_blocks",
+            {"type": "array", "containsNull": True, "elementType": {"type": "struct", "fields": [
+                {"name": "x", "type": "integer", "nullable": True, "metadata": {}},
+            ]}},
+            "array<struct<x:int>>",
+        ),
+    ],
+)  # fmt: skip
+def test_every_command_names_a_column_whose_type_somebody_changed(
+    lake, tmp_path, capsys, command, table, column, declared, found
+):
+    there = copied(lake, tmp_path)
+    declare(there, table, {column: {"type": declared}})
+    code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+    assert (code, error["code"], err) == (2, "TABLE_DIFFERS", "")
+    assert f"the column {column} of the table {table} of {there} has the type {found}, " in error["message"]
     assert "RESTORE TABLE" in error["next"]
 
 

@@ -1,6 +1,7 @@
 """When versions were committed, by clocks that go back."""
 
 import json
+import os
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -104,3 +105,19 @@ def test_a_clone_of_spark_states_a_version_that_delta_rs_does_not_read(tmp_path)
     # What others commit meanwhile is not of the version that was opened.
     write_deltalake(tmp_path / TABLE, pa.table({"n": [11]}), mode="append")
     assert [each["version"] for each in history(lake.tables[TABLE], tmp_path / TABLE)] == [2, 1, 0]
+
+
+def test_a_commit_that_states_nothing_keeps_its_version(tmp_path):
+    """Delta needs no statement in a commit, and delta-rs lists only commits that have one."""
+    tables = reads(tmp_path, 8, 9, 10, 11)
+    commit = tmp_path / TABLE / "_delta_log" / f"{2:020}.json"
+    lines = commit.read_text(encoding="utf-8").splitlines(keepends=True)
+    commit.write_text("".join(line for line in lines if "commitInfo" not in line), encoding="utf-8")
+    os.utime(commit, (at(10).timestamp(), at(10).timestamp()))
+    found = tables.newest_commits(TABLE)
+    assert [(each["version"], each["operation"]) for each in found] == [
+        (3, "WRITE"), (2, None), (1, "WRITE"), (0, "WRITE"),
+    ]  # fmt: skip
+    assert [each["version"] for each in tables.newest_commits(TABLE, 2)] == [3, 2]
+    assert [committed_at(tables, TABLE, version, 3) for version in range(4)] == [at(8), at(9), at(10), at(11)]
+    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 9, 10, 11)] == [None, 0, 1, 2, 3]

@@ -70,6 +70,23 @@ def test_a_log_that_delta_does_not_accept_is_named(tmp_path):
     assert refused.value.message.endswith(f"{tmp_path}: [DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH] No.")
 
 
+def test_a_table_with_a_feature_that_is_unknown_here_is_no_damage(tmp_path):
+    class Refusing(Reads):
+        def read(self, _table):
+            raise AnalysisException(
+                '[DELTA_UNSUPPORTED_FEATURES_FOR_READ] Unsupported Delta read feature: table "x" requires reader table '
+                'feature(s) that are unsupported by Delta Lake "4.4.0": someFeature.\n\tat x.y'
+            )
+
+    lake = OtherLake(Refusing(tmp_path))  # type: ignore[arg-type]
+    with pytest.raises(FaultError) as refused:
+        lake.check(["node_journal_line"])
+    assert refused.value.code == "TABLE_UNSUPPORTED"
+    assert f"the table node_journal_line of {tmp_path} has a feature" in refused.value.message
+    assert "someFeature" in refused.value.message
+    assert "DROP FEATURE" in refused.value.next
+
+
 @pytest.mark.parametrize("buckets", [None, "", "0", "-1", "65537", "abc", "1e3", " 16", "١٦"])
 def test_a_lake_that_says_no_number_of_buckets_is_refused(tmp_path, buckets):
     with pytest.raises(UsageError) as refused:

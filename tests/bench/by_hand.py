@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -161,7 +162,7 @@ def write_again(engine: Engine, lake: Path, ready: Iterable[Ready]) -> None:
 def append_again(tables: TableReads, ready: ReadyRow) -> None:
     """Append a row as the product does: with delta-rs where the table allows it, and once."""
     run_id = str(ready.values["run_id"])
-    append(tables, ready.table, ready.values, transaction(f"{run_id}/by-hand", 0, run_id))
+    append(tables, ready.table, ready.values, transaction(f"{run_id}/by-hand", 0, run_id), datetime.now(UTC))
 
 
 def merge_sql(ready: ReadyRows, lake: Path) -> str:

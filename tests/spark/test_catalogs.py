@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -157,8 +158,10 @@ def test_constraints_are_added_where_create_table_does_not_take_them(spark, sett
     assert make(Lake(Refusing(spark), settings, schema).store(), DESIGN, (RUN,)) == (RUN,)
     assert checks_of(store, RUN) == expected(RUN)
     with pytest.raises(Exception, match="seconds_is_not_negative"):
-        store.append_run({"run_id": "x", "command": "x", "version": "1", "outcome": "ok", "lake": "x", "exit": 0,
-                          "started_at": spark.sql("SELECT now()").head(1)[0][0], "seconds": -1.0})  # fmt: skip
+        store.append_run(
+            {"run_id": "x", "command": "x", "version": "1", "outcome": "ok", "lake": "x", "exit": 0, "seconds": -1.0},
+            datetime.now(UTC),
+        )  # fmt: skip
     # Nothing is missing: nothing is committed.
     version = store.version(RUN)
     assert lake.complete(store, lake.inspect(store)) == ()

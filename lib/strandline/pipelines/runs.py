@@ -76,7 +76,6 @@ def record_run(store: TableStore, context: RunContext, result: RunResult) -> Rep
         "version": context.version,
         "outcome": report.outcome,
         "exit": report.exit,
-        "started_at": context.started_at,
         "seconds": report.seconds,
         "lake": report.lake,
         "dialect": result.dialect,
@@ -90,7 +89,7 @@ def record_run(store: TableStore, context: RunContext, result: RunResult) -> Rep
             {**report.members, **further, RUN_VERSION: next_run_version(store)}, sort_keys=True, default=str
         ),
     }
-    store.append_run(row)
+    store.append_run(row, context.started_at)
     return report
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -29,14 +29,18 @@ FEATURES_FROM: Final = 7
 """From this version of Delta's writer protocol, a table names each feature that a writer must support."""
 
 
-def append(tables: TableReads, table: str, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
+def append(
+    tables: TableReads, table: str, row: Mapping[str, object], settings: Mapping[str, str], at: datetime
+) -> None:
     """Append a row as one commit; missing columns are null. `settings` are those of `commits.transaction`.
+
+    Delta forgets their application id some days after `at`, as the table says; without a time it never does.
 
     Raises: FaultError TABLE_DAMAGED, CONSTRAINT_BROKEN; the errors of Spark or delta-rs if the row cannot be written.
     """
     opened = tables.delta_rs_table(table)
     if opened is not None and can_append(opened, table):
-        append_with_delta_rs(opened, row, settings)
+        append_with_delta_rs(opened, row, settings, at)
     else:
         _append_with_spark(tables, table, row, settings)
 
@@ -59,7 +63,9 @@ def can_append(opened: DeltaTable, table: str) -> bool:
     return is_plain and stated <= ours and are_ours
 
 
-def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
+def append_with_delta_rs(
+    opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str], at: datetime
+) -> None:
     """Append a row as one commit, unless the table has a commit with its application id, also one made meanwhile.
 
     delta-rs checks the constraints of the table.
@@ -73,7 +79,7 @@ def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings
         if opened.transaction_version(settings[TXN_APP]) is not None:
             return
         try:
-            _write(opened, row, settings)
+            _write(opened, row, settings, at)
             return
         except CommitFailedError:
             # Another process made this commit after the table was opened, or changed what the table is.
@@ -82,7 +88,7 @@ def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings
             opened = DeltaTable(opened.table_uri)
 
 
-def _write(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
+def _write(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str], at: datetime) -> None:
     from deltalake import (
         CommitProperties,
         PostCommitHookProperties,
@@ -100,8 +106,7 @@ def _write(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str,
         writer_properties=WriterProperties(compression="ZSTD"),
         commit_properties=CommitProperties(
             custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
-            # Without a time, Delta keeps the id for ever.
-            app_transactions=[Transaction(settings[TXN_APP], 0, last_updated=time.time_ns() // 1_000_000)],
+            app_transactions=[Transaction(settings[TXN_APP], 0, last_updated=round(at.timestamp() * 1000))],
         ),
         # As with Spark, only maintenance removes old commits.
         post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -217,6 +218,7 @@ class TableStore(TableMerges):
         """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""
         return self.merge_new(table, self.read(table).limit(0), (0,), {}, once=True)
 
-    def append_run(self, row: Mapping[str, object]) -> None:
+    def append_run(self, row: Mapping[str, object], started_at: datetime) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
-        append(self, RUNS, row, transaction(f"{self.run_id}/{RUNS}/row", 0, self.run_id))
+        once = transaction(f"{self.run_id}/{RUNS}/row", 0, self.run_id)
+        append(self, RUNS, {**row, "started_at": started_at}, once, started_at)

@@ -1,7 +1,7 @@
 """The row of a run, appended to a local lake without Spark."""
 
 import json
-import time
+from datetime import UTC, datetime, timedelta
 
 import pyarrow.parquet as pq
 import pytest
@@ -23,7 +23,7 @@ ROW = {
     "tables": {"node_journal_line": {"version": 7, "inserted": 3}}, "detail": "{}",
 }  # fmt: skip
 
-DAYS_KEPT = 30
+DAYS_KEPT = timedelta(days=30)
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def lake(tmp_path):
     return Location.lake(str(tmp_path / "lake"))
 
 
-def append(lake, row=ROW):
-    append_with_delta_rs(open_table(lake, "run"), row, transaction("r1/run/1", 0, "r1"))
+def append(lake, row=ROW, at=WHEN):
+    append_with_delta_rs(open_table(lake, "run"), row, transaction("r1/run/1", 0, "r1"), at)
 
 
 def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_statement(lake):
@@ -48,17 +48,17 @@ def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_
     assert (actions["txn"]["appId"], actions["txn"]["version"]) == ("r1/run/1", 0)
 
 
-def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake, monkeypatch):
+def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake):
     def configure(actions):
         actions["metaData"]["configuration"] |= contract("run").properties
 
     change_first_commit(lake.local_path(), "run", configure)
-    now = time.time_ns()
-    with monkeypatch.context() as then:
-        then.setattr(time, "time_ns", lambda: now - DAYS_KEPT * 86_400 * 10**9 - 10**9)
-        append(lake)
+    now = datetime.now(UTC)
+    append(lake, at=now - DAYS_KEPT)
     for number in range(2, 10):
-        append_with_delta_rs(open_table(lake, "run"), ROW, transaction(f"r{number}/run/1", 0, f"r{number}"))
+        append_with_delta_rs(
+            open_table(lake, "run"), ROW, transaction(f"r{number}/run/1", 0, f"r{number}"), now
+        )
     # The table has one for each ten commits.
     [checkpoint] = (lake.local_path() / "run" / "_delta_log").glob("*.checkpoint.parquet")
     kept = [row["txn"]["appId"] for row in pq.read_table(checkpoint).to_pylist() if row.get("txn")]
@@ -141,9 +141,11 @@ def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):
     early, late = open_table(lake, "run"), open_table(lake, "run")
     named = transaction("r1/run", 0, "r1")
     for opened in (early, late):
-        append_with_delta_rs(opened, ROW, named)
-    append_with_delta_rs(open_table(lake, "run"), ROW, named)
-    append_with_delta_rs(open_table(lake, "run"), ROW | {"run_id": "r2"}, transaction("r2/run", 0, "r2"))
+        append_with_delta_rs(opened, ROW, named, WHEN)
+    append_with_delta_rs(open_table(lake, "run"), ROW, named, WHEN)
+    append_with_delta_rs(
+        open_table(lake, "run"), ROW | {"run_id": "r2"}, transaction("r2/run", 0, "r2"), WHEN
+    )
     rows = DeltaTable(lake.table_path("run")).to_pyarrow_table(columns=["run_id"]).to_pylist()
     assert sorted(row["run_id"] for row in rows) == ["r1", "r2"]
 
@@ -151,6 +153,6 @@ def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):
 def test_a_row_is_appended_beside_a_run_that_changes_the_properties_of_the_table(lake):
     early = open_table(lake, "run")
     open_table(lake, "run").alter.set_table_properties({"delta.logRetentionDuration": "interval 60 days"})
-    append_with_delta_rs(early, ROW, transaction("r1/run", 0, "r1"))
+    append_with_delta_rs(early, ROW, transaction("r1/run", 0, "r1"), WHEN)
     rows = DeltaTable(lake.table_path("run")).to_pyarrow_table(columns=["run_id"]).to_pylist()
     assert [row["run_id"] for row in rows] == ["r1"]

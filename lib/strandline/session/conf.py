@@ -56,6 +56,10 @@ NEEDED: Mapping[str, Needed] = {
         "false", "SQL_READ_DIFFERENTLY", "takes quoted names of columns for patterns"
     ),
 }
+NEEDED_AT_A_PATH: Mapping[str, Needed] = {
+    "spark.sql.runSQLOnFiles": Needed("true", "SQL_READ_DIFFERENTLY", "finds no table by its path"),
+}
+"""What a session needs, too, for a lake at a path."""
 
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives
 # each piece its own regions and leaves half of them empty: the heap is full when Spark counts half of it (measured with

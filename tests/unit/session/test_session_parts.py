@@ -14,7 +14,15 @@ from strandline.core.errors import FaultError
 from strandline.session import is_hosted, local, log_path, open_session
 from strandline.session import open as open_module
 from strandline.session.classic.engine import ClassicEngine
-from strandline.session.conf import DELTA_EXTENSION, REGIONS, STRICT, log_config, page_bytes, spark_conf
+from strandline.session.conf import (
+    DELTA_CATALOG,
+    DELTA_EXTENSION,
+    REGIONS,
+    STRICT,
+    log_config,
+    page_bytes,
+    spark_conf,
+)
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
 from strandline.session.open import _existing
@@ -260,7 +268,8 @@ def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pyte
 
 def test_what_the_owner_of_a_session_set_is_left_also_what_was_set_while_it_ran(monkeypatch):
     zone, ansi = "spark.sql.session.timeZone", "spark.sql.ansi.enabled"
-    settings = {"spark.sql.extensions": DELTA_EXTENSION, ansi: "false", zone: "Europe/Berlin"}
+    delta = {"spark.sql.extensions": DELTA_EXTENSION, "spark.sql.catalog.spark_catalog": DELTA_CATALOG}
+    settings = {**delta, ansi: "false", zone: "Europe/Berlin"}
     context = SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: [(ansi, "false")]))
     session = SimpleNamespace(
         sparkContext=context,

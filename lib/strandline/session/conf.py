@@ -144,6 +144,8 @@ def spark_conf(
         "spark.executor.extraJavaOptions": REGIONS,
         "spark.jars": ",".join(str(jar) for jar in jars),
         **of_workers,
+        # The file spark-defaults.conf of this machine may have other values, and is for its own programs.
+        **{key: needed.value for key, needed in (*NEEDED.items(), *NEEDED_AT_A_PATH.items())},
         **STRICT,
         **_LOCAL_MODE,
     }

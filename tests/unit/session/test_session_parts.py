@@ -17,6 +17,8 @@ from strandline.session.classic.engine import ClassicEngine
 from strandline.session.conf import (
     DELTA_CATALOG,
     DELTA_EXTENSION,
+    NEEDED,
+    NEEDED_AT_A_PATH,
     REGIONS,
     STRICT,
     log_config,
@@ -25,7 +27,7 @@ from strandline.session.conf import (
 )
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
-from strandline.session.open import _existing
+from strandline.session.open import _existing, check_session, check_settings
 from strandline.session.stores import check_log_store, check_store_jar, has_lock, store_jar_missing
 
 [_CLIENT] = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
@@ -138,6 +140,16 @@ def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) ->
     # HADOOP_CONF_DIR, which names a cluster for sources, must not move the lake in the folder `lake` there.
     assert conf["spark.hadoop.fs.defaultFS"] == "file:///"
     assert str(tmp_path) in conf["spark.sql.warehouse.dir"]
+
+
+def test_the_spark_defaults_of_a_machine_change_nothing_without_which_a_session_of_a_host_is_refused(
+    tmp_path: Path,
+) -> None:
+    conf = spark_conf(defaults(), temporary=tmp_path, jars=[])
+    for key, needed in (*NEEDED.items(), *NEEDED_AT_A_PATH.items()):
+        assert conf.get(key) == needed.value, key
+    check_session(conf.get)
+    check_settings(conf.get, NEEDED_AT_A_PATH)
 
 
 @pytest.mark.parametrize(

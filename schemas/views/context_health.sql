@@ -97,7 +97,7 @@ judged AS (
         THEN array_contains(a.known, b.content.FlowLimit.src) OR array_contains(a.known, b.content.FlowLimit.dst)
       WHEN b.variant = 'Capability'
         THEN array_contains(a.known, b.content.Capability.subject)
-          OR size(a.known) >= floor(2 * size(g.members) / 3) + 1
+          OR size(a.known) >= floor(2 * array_size(g.members) / 3) + 1
       ELSE size(who) > 0
     END, false)) AS met,
     a.rotated_out

@@ -68,6 +68,16 @@ def test_no_default_stands_for_the_size_of_a_null_which_is_not_null_without_ansi
     assert SIZE_OR_DEFAULT.search("coalesce(size(c.counts), 0)")
 
 
+COLUMN_BY_NUMBER = re.compile(r"\b(?:GROUP|ORDER) BY (?:\w+, )*\d")
+
+
+@pytest.mark.large
+def test_no_query_names_a_column_by_its_number_which_a_session_can_switch_off() -> None:
+    queries = sorted((ROOT / "schemas").rglob("*.*"))
+    assert found(lambda path: COLUMN_BY_NUMBER.findall(path.read_text()), [*MODULES, *queries]) == {}
+    assert COLUMN_BY_NUMBER.search("GROUP BY namespace, 2")
+
+
 SIZE_MULTIPLIED = re.compile(r"\*\s*(?:F\.)?size\(|\bsize\([^()]*\)(?:\.cast\([^()]*\))?\s*\*")
 
 

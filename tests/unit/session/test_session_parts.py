@@ -207,6 +207,37 @@ def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> 
     assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, "C.UTF-8"),
+        ({"LC_ALL": "C", "LANG": "en_US.UTF-8"}, "C.UTF-8"),
+        ({"LC_ALL": "", "LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"}, "C.UTF-8"),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, None),
+        ({"LC_ALL": "tr_TR.UTF-8", "LC_CTYPE": "C"}, "tr_TR.UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_jvm_has_names_of_files_in_utf8_where_the_locale_is_ascii(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], wanted: str | None
+) -> None:
+    environ = {**fake_java(tmp_path / "java", 'java version "17.0.1"'), **given}
+    seen = []
+
+    def start(*_: object, **__: object) -> object:
+        seen.append((environ.get("LC_ALL"), environ.get("SPARK_LOCAL_DIRS")))
+        return object()
+
+    monkeypatch.setattr("strandline.session.classic.starting.start", start)
+    monkeypatch.setattr(local, "ready_jars", lambda *_: ())
+    places = [f"spark.cache={tmp_path / 'cache'}", f"spark.state={tmp_path / 'state'}"]
+    settings = effective((options_layer(places),)).settings
+    before = dict(environ)
+    local.start_local(settings, environ, log_path(settings, "r"), "17.0.1", with_kafka=False)
+    assert seen == [(wanted, None)]
+    python = {"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"}
+    assert {name: value for name, value in environ.items() if name not in python} == before
+
+
 def test_spark_submit_and_databricks_are_recognised() -> None:
     assert is_hosted({"PYSPARK_GATEWAY_PORT": "1"})
     assert is_hosted({"DATABRICKS_RUNTIME_VERSION": "17"})

@@ -16,15 +16,18 @@ WITH genesis AS (
   WHERE variant = 'ContextGenesis'
 ),
 bone AS (
-  SELECT
-    namespace,
-    generation AS height,
-    substring(skeleton, 72 + CASE hex(substring(skeleton, 70, 1))
-      WHEN '18' THEN 2 WHEN '19' THEN 3 WHEN '1A' THEN 5 WHEN '1B' THEN 9 ELSE 1 END, 32) AS commitment,
-    first(skeleton) AS skeleton
-  FROM pruned_record
-  WHERE namespace LIKE 'authority:%'
-  GROUP BY 1, 2, 3
+  SELECT namespace, height, commitment, first(skeleton) AS skeleton
+  FROM (
+    SELECT
+      namespace,
+      generation AS height,
+      substring(skeleton, 72 + CASE hex(substring(skeleton, 70, 1))
+        WHEN '18' THEN 2 WHEN '19' THEN 3 WHEN '1A' THEN 5 WHEN '1B' THEN 9 ELSE 1 END, 32) AS commitment,
+      skeleton
+    FROM pruned_record
+    WHERE namespace LIKE 'authority:%'
+  )
+  GROUP BY namespace, height, commitment
 ),
 made AS (
   SELECT
@@ -97,7 +100,7 @@ judged AS (
         THEN array_contains(a.known, b.content.FlowLimit.src) OR array_contains(a.known, b.content.FlowLimit.dst)
       WHEN b.variant = 'Capability'
         THEN array_contains(a.known, b.content.Capability.subject)
-          OR size(a.known) >= floor(2 * size(g.members) / 3) + 1
+          OR size(a.known) >= floor(2 * array_size(g.members) / 3) + 1
       ELSE size(who) > 0
     END, false)) AS met,
     a.rotated_out

@@ -68,6 +68,28 @@ def test_no_default_stands_for_the_size_of_a_null_which_is_not_null_without_ansi
     assert SIZE_OR_DEFAULT.search("coalesce(size(c.counts), 0)")
 
 
+COLUMN_BY_NUMBER = re.compile(r"\b(?:GROUP|ORDER) BY (?:\w+, )*\d")
+
+
+@pytest.mark.large
+def test_no_query_names_a_column_by_its_number_which_a_session_can_switch_off() -> None:
+    queries = sorted((ROOT / "schemas").rglob("*.*"))
+    assert found(lambda path: COLUMN_BY_NUMBER.findall(path.read_text()), [*MODULES, *queries]) == {}
+    assert COLUMN_BY_NUMBER.search("GROUP BY namespace, 2")
+
+
+SIZE_MULTIPLIED = re.compile(r"\*\s*(?:F\.)?size\(|\bsize\([^()]*\)(?:\.cast\([^()]*\))?\s*\*")
+
+
+@pytest.mark.large
+def test_no_size_that_can_be_that_of_a_null_is_multiplied_and_summed() -> None:
+    queries = sorted((ROOT / "schemas").rglob("*.*"))
+    assert found(lambda path: SIZE_MULTIPLIED.findall(path.read_text()), [*MODULES, *queries]) == {}
+    assert SIZE_MULTIPLIED.search("f'{_ITEM_BYTES} * size(next)'")
+    assert SIZE_MULTIPLIED.search('F.size("write").cast("bigint") * 8')
+    assert not SIZE_MULTIPLIED.search('F.array_size("write").cast("bigint") * 8 + 2 * array_size(members)')
+
+
 @pytest.mark.large
 def test_below_the_command_line_nothing_reads_the_clock_or_the_environment() -> None:
     below = (path for path in MODULES if LIB / "cli" not in path.parents)

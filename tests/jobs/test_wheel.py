@@ -14,7 +14,9 @@ from support.reference import outcome_of
 
 
 def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, tmp_path):
-    write_files(tmp_path / "dump", FILES)
+    """In a folder whose name the locale of the process does not have, as under cron."""
+    folder = tmp_path / "Журнал ıİ"
+    write_files(folder / "dump", FILES)
     asked = "import strandline; print(strandline.__file__)"
     place = subprocess.run(
         [program.python, "-c", asked],
@@ -37,18 +39,20 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
             ["ingest", "dump", "--dialect", "sdmp", "--json"],
             ["reduce", "--json"],
             ["sql", query, "--json"],
-            cwd=tmp_path,
+            cwd=folder,
+            LC_ALL="C",
         )
     )
     assert made["created"] == list(tables())
     counts, states = outcome_of(FILES)
     assert landed["counts"].items() >= asdict(counts).items()
     assert reduced["namespaces"] == len(states)
-    [told] = answers(program.run("status", "--json", cwd=tmp_path))
+    [told] = answers(program.run("status", "--json", cwd=folder))
     rows = told["rows"]
     assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
     assert answer["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]
+    assert sorted(path.name for path in folder.iterdir()) == ["dump", "lake"]
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 ENTRY = (

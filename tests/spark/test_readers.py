@@ -7,16 +7,21 @@ from datetime import UTC, datetime
 import pytest
 
 import strandline
+from strandline.contracts.load import tables
 from strandline.dialects import drawings, health_queries, record_tables
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.pipelines import fleet
+from strandline.session.open import check_session
 from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.read_lake import SparkLake
+from strandline.tables.views import bare_names
 from support.connect_server import as_client
 from support.lakes import Lake, write_files
+from support.other_settings import OF_SESSIONS
 from support.packaged import ROOT
+from support.places import BUCKETS
 
 QUERIES = (
     "SELECT namespace, health, records FROM namespace_health ORDER BY namespace",
@@ -93,6 +98,43 @@ def test_spark_gives_the_numbers_of_delta_rs(lake):
     ]
     assert heads
     assert all("head" in node["marks"] for node in heads)
+
+
+def test_a_session_with_other_settings_makes_the_same_lake(lake, tmp_path):
+    """All of `OF_SESSIONS` at once, beside variables and views of the owner with the names of columns and tables."""
+    spark, other = lake.spark, Lake(lake.spark, lake.settings, tmp_path / "other")
+    usual = states_of(lake)
+    with session_settings(spark, OF_SESSIONS):
+        check_session(spark.conf.get)
+        spark.range(1).createOrReplaceTempView("run")
+        for name in ("namespace", "run_id"):
+            spark.sql(f"DECLARE OR REPLACE VARIABLE {name} STRING DEFAULT 'of the owner'")
+        try:
+            other.init(buckets=BUCKETS)
+            other.ingest(lake.path.parent / "lines")
+            other.dialect = "ipfslog"
+            other.ingest(lake.path.parent / "logs")
+            other.reduce()
+            assert {name: spark.conf.get(name) for name in OF_SESSIONS} == OF_SESSIONS
+            assert states_of(other) == usual
+            for table in sorted({*tables()} - {"run", "gc_run"}):
+                assert other.rows(table) == lake.rows(table), table
+            assert other.bring(lake).counts["missing"] == 0
+            other.snapshot()
+            other.gc()
+            other.maintain()
+            other.assert_sound()
+        finally:
+            for name in ("namespace", "run_id"):
+                spark.sql(f"DROP TEMPORARY VARIABLE IF EXISTS {name}")
+            spark.catalog.dropTempView("run")
+
+
+def states_of(lake):
+    """What the health of the lake's namespaces is, as a query tells it."""
+    query = QUERIES[0]
+    with bare_names(lake.store(), query):
+        return [tuple(row) for row in lake.spark.sql(query).collect()]
 
 
 def test_a_query_over_connect_has_the_rows_of_a_classic_one_and_keeps_its_lake(

@@ -11,6 +11,7 @@ from strandline.tables.commits import session_settings
 from strandline.tables.views import lake_views
 from strandline.tables.work_settings import SMALL_WORK
 from support import view_rows
+from support.other_settings import OF_QUERIES
 from support.typed_pages import DASHBOARDS
 from support.view_kinds import kinds, shown
 
@@ -30,8 +31,8 @@ def test_each_view_has_a_row_of_each_kind(spark):
                 frame = spark.sql(view.select)
                 booleans = {field.name for field in frame.schema if isinstance(field.dataType, BooleanType)}
                 rows = frame.collect()
-                # A host may have a session without ANSI, in which the size of a null is -1.
-                with session_settings(spark, {"spark.sql.ansi.enabled": "false"}):
+                # A host may have another session: without ANSI the size of a null is -1.
+                with session_settings(spark, OF_QUERIES):
                     assert sorted(map(repr, spark.sql(view.select).collect())) == sorted(map(repr, rows)), (
                         name
                     )

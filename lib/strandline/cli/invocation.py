@@ -179,8 +179,10 @@ class Invocation:
         `source_scheme` is that of a stream's prefix. `makes` says whether the command creates a lake that does not
         exist, `writes` whether it writes to it.
         Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables`, `session`,
-        `stores.check_folder`, `stores.check_log_store`.
+        `stores.check_folder`, `open.check_settings`, `stores.check_log_store`.
         """
+        from strandline.session.conf import NEEDED_AT_A_PATH
+        from strandline.session.open import check_settings
         from strandline.session.stores import check_folder, check_log_store
 
         location, _ = self.location, self.settings
@@ -189,6 +191,8 @@ class Invocation:
         spark = self.session(with_kafka=with_kafka, source_scheme=source_scheme)
         if location.is_local():
             check_folder(location.describe(), spark.conf.get)
+        if location.is_path():
+            check_settings(spark.conf.get, NEEDED_AT_A_PATH)
         if writes and self.settings.merge.several_drivers:
             check_log_store(location.scheme(), spark.conf.get)
         from strandline.tables.commits import Retry

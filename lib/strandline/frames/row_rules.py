@@ -16,6 +16,8 @@ BROKEN: Final = "broken_rules"
 BREAKS_CONTRACT: Final = "ROW_BREAKS_CONTRACT"
 SHOWN_CHARS: Final = 4096
 """Maximum characters of a value that the quarantine stores of such a row; only for people."""
+_SHOWN: Final = {"ignoreNullFields": "false", "timeZone": "UTC"}
+"""The id of a finding has the text of its row: the same in each session, whatever its time zone."""
 
 
 def is_comparable() -> Column:
@@ -47,7 +49,7 @@ def as_findings(rows: DataFrame, columns: Sequence[str], *, table: str, lake: st
     Rows:   one per row. `raw` is the row as JSON, long values cut.
     """
     shown = F.struct(*(_shown(rows, name).alias(name) for name in columns))
-    raw = F.to_json(F.struct(F.lit(table).alias("table"), shown.alias("row")), {"ignoreNullFields": "false"})
+    raw = F.to_json(F.struct(F.lit(table).alias("table"), shown.alias("row")), _SHOWN)
     evidence = F.struct(F.lit(lake).alias("lake"), F.col(BROKEN).alias("rules"), F.lit(table).alias("table"))
     findings = rows.select(
         raw.cast("binary").alias("raw"),

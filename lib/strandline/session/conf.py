@@ -56,6 +56,10 @@ NEEDED: Mapping[str, Needed] = {
         "false", "SQL_READ_DIFFERENTLY", "takes quoted names of columns for patterns"
     ),
 }
+NEEDED_AT_A_PATH: Mapping[str, Needed] = {
+    "spark.sql.runSQLOnFiles": Needed("true", "SQL_READ_DIFFERENTLY", "finds no table by its path"),
+}
+"""What a session needs, too, for a lake at a path."""
 
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives
 # each piece its own regions and leaves half of them empty: the heap is full when Spark counts half of it (measured with
@@ -140,6 +144,8 @@ def spark_conf(
         "spark.executor.extraJavaOptions": REGIONS,
         "spark.jars": ",".join(str(jar) for jar in jars),
         **of_workers,
+        # The file spark-defaults.conf of this machine may have other values, and is for its own programs.
+        **{key: needed.value for key, needed in (*NEEDED.items(), *NEEDED_AT_A_PATH.items())},
         **STRICT,
         **_LOCAL_MODE,
     }

@@ -22,6 +22,9 @@ _KEPT_LOGS = 20
 
 # Takes precedence over Spark's setting with the same meaning.
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+_LOCALES = ("LC_ALL", "LC_CTYPE", "LANG")
+"""Variables with the locale, the first one that is not empty counts."""
+_ASCII = ("C", "POSIX")
 
 
 def log_path(settings: Settings, run_id: str) -> Path:
@@ -54,7 +57,7 @@ def start_local(
     installed = (java, str(find_java(environ)), pyspark.__version__, str(spark_home(environ)))
     archive = archive_options(cache, installed)
     conf = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
-    with log.open("ab") as out, _local_dirs(environ, private):
+    with log.open("ab") as out, _changed(environ, _environment_of_jvm(environ, private)):
         session = start(conf, out, owners=[each.owner for each in private])
     if session is None:
         raise FaultError(
@@ -78,18 +81,33 @@ def _private_folders(environ: Mapping[str, str]) -> tuple[PrivateFolder, ...]:
         ) from None
 
 
+def _environment_of_jvm(environ: Mapping[str, str], private: Iterable[PrivateFolder]) -> dict[str, str]:
+    """Return what a JVM needs in its environment besides `environ`.
+
+    These are: the private folders, if the environment names their parents; in a locale of ASCII one with the same words
+    in UTF-8, since Java puts `?` into the names of files that its locale does not have.
+    """
+    changed = {}
+    if environ.get(_LOCAL_DIRS):
+        changed[_LOCAL_DIRS] = ",".join(str(each.path / LOCAL) for each in private)
+    if next((found for name in _LOCALES if (found := environ.get(name))), "C") in _ASCII:
+        changed[_LOCALES[0]] = "C.UTF-8"
+    return changed
+
+
 @contextmanager
-def _local_dirs(environ: MutableMapping[str, str], private: Iterable[PrivateFolder]) -> Iterator[None]:
-    """Let a JVM that is started in the block use the private folders if the environment names their parents."""
-    given = environ.get(_LOCAL_DIRS)
-    if not given:
-        yield
-        return
-    environ[_LOCAL_DIRS] = ",".join(str(each.path / LOCAL) for each in private)
+def _changed(environ: MutableMapping[str, str], changed: Mapping[str, str]) -> Iterator[None]:
+    """Let the environment have other values while the block runs."""
+    before = {name: environ.get(name) for name in changed}
+    environ.update(changed)
     try:
         yield
     finally:
-        environ[_LOCAL_DIRS] = given
+        for name, given in before.items():
+            if given is None:
+                del environ[name]
+            else:
+                environ[name] = given
 
 
 def drop_foreign_spark(environ: MutableMapping[str, str]) -> None:

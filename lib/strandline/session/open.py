@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import strandline
 from strandline.config import Settings
 from strandline.core.errors import FaultError
-from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, NEEDED, STRICT
+from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, NEEDED, STRICT, Needed
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java
 from strandline.session.local import drop_foreign_spark, log_path, spark_home, start_local
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # Set if this process runs inside a Spark that is already configured.
 _HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
+_CATALOG = "spark.sql.catalog.spark_catalog"
+_NO_CATALOG = (None, "builtin")
+"""What a session says that has no such catalog: over Spark Connect it is the default of the setting."""
 
 _ONE_STARTS = Lock()
 
@@ -86,14 +89,22 @@ def check_session(setting: Setting) -> None:
 
     Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `SQL_READ_DIFFERENTLY`.
     """
-    if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not is_on_databricks(setting):
+    has_extension = DELTA_EXTENSION in (setting("spark.sql.extensions", "") or "")
+    has_catalog = setting(_CATALOG, None) not in _NO_CATALOG
+    if not (has_extension and has_catalog) and not is_on_databricks(setting):
+        lacking = f"has Delta without its catalog ({_CATALOG})" if has_extension else "has no Delta"
         raise FaultError(
             "DELTA_MISSING",
-            "this Spark session has no Delta, and a running session cannot load jars",
+            f"this Spark session {lacking}, and a running session cannot load jars",
             f"submit with `--packages {coordinate()} --conf spark.sql.extensions={DELTA_EXTENSION} "
-            f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
+            f"--conf {_CATALOG}={DELTA_CATALOG}`",
         )
-    for key, needed in NEEDED.items():
+    check_settings(setting, NEEDED)
+
+
+def check_settings(setting: Setting, every: Mapping[str, Needed]) -> None:
+    """Check that a session sets nothing else than is needed. Raises: FaultError, with the code of the setting."""
+    for key, needed in every.items():
         found = str(setting(key, needed.value))
         if found.lower() != needed.value.lower():
             raise FaultError(

@@ -146,7 +146,7 @@ def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_
 def test_a_lake_of_an_older_version_is_shown_by_status_and_refused_by_all_that_needs_its_columns(
     tmp_path, monkeypatch
 ):
-    session = SimpleNamespace(conf=SimpleNamespace(get=lambda *_: None))
+    session = SimpleNamespace(conf=SimpleNamespace(get=lambda _, default=None: default))
     monkeypatch.setattr("strandline.cli.invocation.Invocation.session", lambda *_, **__: session)
     path = empty_lake(tmp_path / "lake")
     set_properties(path, "quarantine", {"strandline.contract": "0.1.0"})

@@ -10,12 +10,14 @@ import strandline
 from strandline.cli.invocation import Invocation, Options
 from strandline.config import effective, options_layer
 from strandline.core.errors import FaultError, UsageError
-from strandline.session.conf import DELTA_EXTENSION
+from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION
 from strandline.session.functions import register
 from strandline.session.local import _make_folder, log_path, start_local
 from strandline.session.open import check_session
 
-USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
+CATALOG = "spark.sql.catalog.spark_catalog"
+EXTENDED = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
+USABLE = EXTENDED | {CATALOG: "org.other.Catalog"}
 HOSTED = {"spark.databricks.clusterUsageTags.clusterId": "c"}
 IGNORING = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 
@@ -31,6 +33,30 @@ def test_a_session_without_delta_is_refused_with_the_line_that_gives_it(settings
         check_session(settings.get)
     assert refused.value.code == "DELTA_MISSING"
     assert "--packages io.delta:delta-spark" in refused.value.next
+
+
+@pytest.mark.parametrize("settings", [EXTENDED, EXTENDED | {CATALOG: "builtin"}])
+def test_a_session_without_the_catalog_of_delta_is_refused_as_delta_itself_would(settings):
+    with pytest.raises(FaultError) as refused:
+        check_session(settings.get)
+    assert refused.value.code == "DELTA_MISSING"
+    assert CATALOG in refused.value.message
+    assert f"--conf {CATALOG}={DELTA_CATALOG}`" in refused.value.next
+
+
+def test_a_session_that_reads_no_table_by_its_path_is_refused_for_a_lake_at_a_path(monkeypatch, tmp_path):
+    key = "spark.sql.runSQLOnFiles"
+    settings = USABLE | {key: "false"}
+    check_session(settings.get)
+    session = SimpleNamespace(
+        conf=SimpleNamespace(get=lambda name, default=None: settings.get(name, default))
+    )
+    monkeypatch.setattr(Invocation, "session", lambda *_, **__: session)
+    with pytest.raises(FaultError, match=f"{key} to false") as refused:
+        strandline.open(tmp_path / "lake").init()
+    assert refused.value.code == "SQL_READ_DIFFERENTLY"
+    assert list(tmp_path.iterdir()) == []
+    assert Invocation("init", Options(schema="main.lake")).store(writes=False).spark is session
 
 
 @pytest.mark.parametrize("key", IGNORING)

@@ -14,10 +14,20 @@ from strandline.core.errors import FaultError
 from strandline.session import is_hosted, local, log_path, open_session
 from strandline.session import open as open_module
 from strandline.session.classic.engine import ClassicEngine
-from strandline.session.conf import DELTA_EXTENSION, REGIONS, STRICT, log_config, page_bytes, spark_conf
+from strandline.session.conf import (
+    DELTA_CATALOG,
+    DELTA_EXTENSION,
+    NEEDED,
+    NEEDED_AT_A_PATH,
+    REGIONS,
+    STRICT,
+    log_config,
+    page_bytes,
+    spark_conf,
+)
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
-from strandline.session.open import _existing
+from strandline.session.open import _existing, check_session, check_settings
 from strandline.session.stores import check_log_store, check_store_jar, has_lock, store_jar_missing
 
 [_CLIENT] = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
@@ -132,6 +142,16 @@ def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) ->
     assert str(tmp_path) in conf["spark.sql.warehouse.dir"]
 
 
+def test_the_spark_defaults_of_a_machine_change_nothing_without_which_a_session_of_a_host_is_refused(
+    tmp_path: Path,
+) -> None:
+    conf = spark_conf(defaults(), temporary=tmp_path, jars=[])
+    for key, needed in (*NEEDED.items(), *NEEDED_AT_A_PATH.items()):
+        assert conf.get(key) == needed.value, key
+    check_session(conf.get)
+    check_settings(conf.get, NEEDED_AT_A_PATH)
+
+
 @pytest.mark.parametrize(
     ("heap", "bytes_of_a_page"),
     [("2g", 1 << 20), ("512M", 1 << 20), ("16g", 4 << 20), ("8388608k", 2 << 20), ("900g", 64 << 20)],
@@ -185,6 +205,37 @@ def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> 
     (tmp_path / "spark-0.log").symlink_to("gone")
     local._prune_logs(tmp_path)
     assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, "C.UTF-8"),
+        ({"LC_ALL": "C", "LANG": "en_US.UTF-8"}, "C.UTF-8"),
+        ({"LC_ALL": "", "LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"}, "C.UTF-8"),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, None),
+        ({"LC_ALL": "tr_TR.UTF-8", "LC_CTYPE": "C"}, "tr_TR.UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_jvm_has_names_of_files_in_utf8_where_the_locale_is_ascii(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], wanted: str | None
+) -> None:
+    environ = {**fake_java(tmp_path / "java", 'java version "17.0.1"'), **given}
+    seen = []
+
+    def start(*_: object, **__: object) -> object:
+        seen.append((environ.get("LC_ALL"), environ.get("SPARK_LOCAL_DIRS")))
+        return object()
+
+    monkeypatch.setattr("strandline.session.classic.starting.start", start)
+    monkeypatch.setattr(local, "ready_jars", lambda *_: ())
+    places = [f"spark.cache={tmp_path / 'cache'}", f"spark.state={tmp_path / 'state'}"]
+    settings = effective((options_layer(places),)).settings
+    before = dict(environ)
+    local.start_local(settings, environ, log_path(settings, "r"), "17.0.1", with_kafka=False)
+    assert seen == [(wanted, None)]
+    python = {"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"}
+    assert {name: value for name, value in environ.items() if name not in python} == before
 
 
 def test_spark_submit_and_databricks_are_recognised() -> None:
@@ -260,7 +311,8 @@ def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pyte
 
 def test_what_the_owner_of_a_session_set_is_left_also_what_was_set_while_it_ran(monkeypatch):
     zone, ansi = "spark.sql.session.timeZone", "spark.sql.ansi.enabled"
-    settings = {"spark.sql.extensions": DELTA_EXTENSION, ansi: "false", zone: "Europe/Berlin"}
+    delta = {"spark.sql.extensions": DELTA_EXTENSION, "spark.sql.catalog.spark_catalog": DELTA_CATALOG}
+    settings = {**delta, ansi: "false", zone: "Europe/Berlin"}
     context = SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: [(ansi, "false")]))
     session = SimpleNamespace(
         sparkContext=context,

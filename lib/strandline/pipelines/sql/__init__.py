@@ -104,7 +104,8 @@ def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
 
     folder = out.absolute().with_name(f".{out.name}.{run_id}")
     try:
-        rows.coalesce(1).write.parquet(f"file:{folder}")
+        # One task writes one file, unless a setting of the session bounds the rows of each.
+        rows.coalesce(1).write.option("maxRecordsPerFile", 0).parquet(f"file:{folder}")
         part = written_part(folder, out)
         count = int(pq.read_metadata(part).num_rows)
         part.replace(out)

@@ -33,7 +33,7 @@ _COLUMNS: Final = (*NODE_COLUMNS, "ops")
 _SIZES: Final = (
     "octet_length(clock_id)",
     "octet_length(writer)",
-    f"{_ITEM_BYTES} * size(next)",
+    f"{_ITEM_BYTES} * array_size(next)",
     f"aggregate(ops, 0L, (n, op) -> n + {_ITEM_BYTES} + octet_length(concat_ws('', op.op_key, op.value_json)))",
 )
 """The parts of a node that have no bound of their own, each null where a skeleton lacks it."""

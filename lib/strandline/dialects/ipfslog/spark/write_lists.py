@@ -87,7 +87,9 @@ def described(states: DataFrame, lists: WriteLists | None) -> DataFrame:
 
 def list_bytes() -> Column:
     """Return the bytes of rows with the texts of a list.  Reads: write."""
-    return F.size("write").cast("bigint") * kernels.TEXT_BYTES + F.octet_length(F.concat_ws("", "write"))
+    return F.array_size("write").cast("bigint") * kernels.TEXT_BYTES + F.octet_length(
+        F.concat_ws("", "write")
+    )
 
 
 def sizes() -> Column:

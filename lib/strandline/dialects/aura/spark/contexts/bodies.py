@@ -64,7 +64,7 @@ def parsed(rows: DataFrame, variant: str) -> DataFrame:
 def context_members(facts: DataFrame) -> DataFrame:
     """Return the members of contexts.  Gives: namespace, bucket, members (uuids), quorum.  Rows: one per genesis."""
     genesis = parsed(facts.select(*HOME, "variant", "content_json"), "ContextGenesis")
-    return genesis.withColumn("quorum", F.floor(2 * F.size("members") / 3).cast("int") + 1)
+    return genesis.withColumn("quorum", F.floor(2 * F.array_size("members") / 3).cast("int") + 1)
 
 
 def granted(facts: DataFrame, chains: DataFrame, members: DataFrame) -> DataFrame:

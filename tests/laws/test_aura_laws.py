@@ -9,16 +9,10 @@ from strandline.dialects.aura.codec import parse_fact_cbor, parse_fact_text, to_
 from strandline.dialects.aura.reduce import Journal, forks, reduce_authority, reduce_columns
 from strandline.dialects.aura.types import ZERO, FactDocument
 from strandline.dialects.aura.verify import EMPTY, admit, apply_op, judge
+from support.context_reference import by_namespace
 from support.laws import IS_QUICK
 
 AUTHORITIES, OPERATIONS = 24 if IS_QUICK else 200, 12
-
-
-def by_namespace(facts):
-    journals = {}
-    for fact in facts:
-        journals.setdefault(fact.namespace, []).append(fact)
-    return journals
 
 
 @pytest.fixture(scope="module")

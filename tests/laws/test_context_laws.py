@@ -9,16 +9,10 @@ from strandline.dialects.aura.reduce import Journal, reduce_authority
 from strandline.dialects.aura.reduce.contexts import authority_chain, meet, reduce_context
 from strandline.dialects.aura.types import FactDocument
 from strandline.dialects.aura.verify import admit, judge
+from support.context_reference import by_namespace
 from support.laws import IS_QUICK
 
 CONTEXTS, FACTS = 24 if IS_QUICK else 120, 60
-
-
-def by_namespace(facts):
-    journals = {}
-    for fact in facts:
-        journals.setdefault(fact.namespace, []).append(fact)
-    return journals
 
 
 class World:

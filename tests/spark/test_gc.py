@@ -50,7 +50,7 @@ from support.ages import age
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
 from support.aura_reference import fact_row
-from support.collected import assert_listed, carries
+from support.collected import assert_listed, carries, outcomes
 from support.context_cases import context_vectors, pruning_context, reattested
 from support.device_groups import Group
 from support.devicelog_reference import entry_row
@@ -584,13 +584,6 @@ def chain(log_id, keys="aaaaaa"):
             entry({"op": "PUT", "key": key, "value": time}, log_id=log_id, time=time, parents=parents)
         )
     return made
-
-
-def outcomes(report):
-    return {
-        row["namespace"]: (row["outcome"], row["reason"], row["pruned"])
-        for row in report.members["collections"]
-    }
 
 
 def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, monkeypatch):

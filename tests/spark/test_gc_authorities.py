@@ -13,7 +13,7 @@ from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
 from support import pruned_contexts as contexts
 from support.aura_corpus import line
-from support.collected import assert_listed, carries
+from support.collected import assert_listed, carries, outcomes
 from support.lakes import counted, write_files
 from support.pruned_authorities import Context, Source, differing, held, lake_tables, tables
 
@@ -268,13 +268,6 @@ def test_what_is_damaged_or_wrong_is_told_and_costs_nothing(new_lake, tmp_path, 
 
 NUMBER = "CAST(conv(hex(substring(skeleton, 70, 1)), 16, 10) AS BIGINT)"
 EPOCH = f"substring(skeleton, 1, 69), unhex(lpad(hex({NUMBER} {{}}), 2, '0')), substring(skeleton, 71, 1000)"
-
-
-def outcomes(report):
-    return {
-        row["namespace"]: (row["outcome"], row["reason"], row["pruned"])
-        for row in report.members["collections"]
-    }
 
 
 def skeletons(lake, namespace, sql):

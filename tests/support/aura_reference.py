@@ -12,7 +12,7 @@ from strandline.dialects.aura.reduce.contexts.forks import snapshot_forks, state
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import DIALECT
 from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge
-from support.context_reference import contexts_rows, snapshot_rows
+from support.context_reference import by_namespace, contexts_rows, snapshot_rows
 from support.lakes import counted
 from support.places import place
 from support.reference_rows import assert_quarantine_equal, keep, tuples
@@ -112,14 +112,12 @@ class ReferenceAura:
     def reduced(self):
         """The rows of the reduced tables."""
         found = {"snapshot": []}
-        by_namespace = {}
-        for fact in self.accepted.facts.values():
-            by_namespace.setdefault(fact.namespace, []).append(fact)
-        for namespace, facts in by_namespace.items():
+        journals = by_namespace(self.accepted.facts.values())
+        for namespace, facts in journals.items():
             if namespace.kind == "authority":
                 for table, rows in reduced_rows(namespace, facts).items():
                     found.setdefault(table, []).extend(rows)
-        for table, rows in contexts_rows(by_namespace, self.operations.values()).items():
+        for table, rows in contexts_rows(journals, self.operations.values()).items():
             found.setdefault(table, []).extend(rows)
         return found
 

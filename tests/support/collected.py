@@ -14,6 +14,14 @@ def carries(lake):
     )
 
 
+def outcomes(report):
+    """Outcome, reason and number of pruned records of each collection of a run, by namespace."""
+    return {
+        row["namespace"]: (row["outcome"], row["reason"], row["pruned"])
+        for row in report.members["collections"]
+    }
+
+
 def assert_listed(lake, gone):
     """`pruned_record` lists what the plain plans free: members by namespace and record id."""
     listed = lake.rows("pruned_record", "namespace", "record_id", "alt_id", "skeleton", "generation", "kind")

@@ -20,10 +20,18 @@ from strandline.dialects.aura.types import DIALECT
 from support.places import place
 
 
-def contexts_rows(by_namespace, operations):
+def by_namespace(facts):
+    """Facts by namespace, in their order."""
+    journals = {}
+    for fact in facts:
+        journals.setdefault(fact.namespace, []).append(fact)
+    return journals
+
+
+def contexts_rows(journals, operations):
     """The rows of all contexts by table, from the accepted facts by namespace and the accepted operations."""
     chains, of_authority = {}, {}
-    for namespace, facts in by_namespace.items():
+    for namespace, facts in journals.items():
         if namespace.kind == "authority":
             base = judge_snapshots(namespace, facts).base
             chains[namespace.id] = authority_chain(reduce_authority(namespace, facts, base))
@@ -35,7 +43,7 @@ def contexts_rows(by_namespace, operations):
         for commitment, data in state_inputs(ops).items()
     }
     found = {}
-    for namespace, facts in by_namespace.items():
+    for namespace, facts in journals.items():
         if namespace.kind == "context":
             for table, rows in context_rows(namespace, facts, chains, inputs).items():
                 found.setdefault(table, []).extend(rows)

@@ -26,7 +26,7 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from strandline.dialects.sdmp.types import Profile
 from support.aura_reference import fact_row, reduced_rows
-from support.context_reference import contexts_rows
+from support.context_reference import by_namespace, contexts_rows
 from support.devicelog_cases import Log, compact, ssb_value
 from support.devicelog_reference import entry_row as device_row
 from support.devicelog_reference import fork_row
@@ -334,19 +334,19 @@ def context(number: int) -> Rows:
 def fact_rows(made: list) -> Rows:
     """Facts of authorities and contexts, and everything that they reduce to."""
     admission = admit(made)
-    by_namespace: dict = {}
-    for fact in {fact.fact_id: fact for fact in made}.values():
-        if admission.verdicts[fact.fact_id].status == "accepted":
-            by_namespace.setdefault(fact.namespace, []).append(fact)
-    rows = contexts_rows(by_namespace, admission.operations.values())
-    for namespace, facts in by_namespace.items():
+    distinct = {fact.fact_id: fact for fact in made}.values()
+    journals = by_namespace(
+        fact for fact in distinct if admission.verdicts[fact.fact_id].status == "accepted"
+    )
+    rows = contexts_rows(journals, admission.operations.values())
+    for namespace, facts in journals.items():
         if namespace.kind == "authority":
             for table, more in reduced_rows(namespace, facts).items():
                 rows.setdefault(table, []).extend(more)
     rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
     rows["aura_fact"] = [
         fact_row(fact, admission.operations.get(fact.fact_id)) | {"run_id": "test"}
-        for facts in by_namespace.values()
+        for facts in journals.values()
         for fact in facts
     ]
     return {table: [_listed(row) for row in each] for table, each in rows.items()}

@@ -29,7 +29,7 @@ def set_hash(values: Iterable[bytes]) -> bytes:
         if len(value) != ID_BYTES:
             raise ValueError(f"a set hash is over values of {ID_BYTES} bytes, not {len(value)}")
         by_first_byte[value[0]].append(value)
-    hashes = [bucket_hash(sorted(bucket)) if bucket else _EMPTY_BUCKET for bucket in by_first_byte]
+    hashes = [bucket_hash(sorted(bucket)) if bucket else EMPTY_BUCKET for bucket in by_first_byte]
     return set_hash_of_buckets(len(distinct), hashes)
 
 
@@ -38,7 +38,7 @@ def bucket_hash(ascending: Iterable[bytes]) -> bytes:
     return tagged(SET_BUCKET_TAG, b"".join(ascending))
 
 
-_EMPTY_BUCKET = bucket_hash(())
+EMPTY_BUCKET = bucket_hash(())
 
 
 def set_hash_of_buckets(count: int, hashes: Sequence[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
 from strandline.frames.listed import MOST_PUSHED
+from strandline.frames.one_task import broadcast
 
 MOST_NAMED: Final = MOST_PUSHED
 """Refused namespaces of a dialect that a run names: the next run reduces these alone. Of more it would open all files
@@ -66,7 +67,7 @@ def refused(found: DataFrame, jobs: Jobs, refusal: Callable[[Row], Refusal]) -> 
     kept = jobs.checkpoint(found.select("namespace"), "refused namespaces")
     first = tuple(map(refusal, sorted(rows, key=lambda row: row["namespace"])))
     if len(first) < MOST_NAMED:
-        return Refused(first, len(first), F.broadcast(kept))
+        return Refused(first, len(first), broadcast(kept))
     return Refused(first, jobs.row(kept.agg(F.count(F.lit(1)).alias("total")))["total"], kept)
 
 

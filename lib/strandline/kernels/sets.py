@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from strandline.core.hashing import SET_BUCKET_TAG, bucket_hash, set_hash_of_buckets
+from strandline.core.hashing import EMPTY_BUCKET, SET_BUCKET_TAG, set_hash_of_buckets
 from strandline.kernels.batches import as_batch
 from strandline.kernels.digests import run_digests
 
@@ -22,7 +22,6 @@ SET_SCHEMA = pa.schema(
     [pa.field("namespace", pa.string()), pa.field("set_hash", pa.binary()), pa.field("size", pa.int64())]
 )
 _BUCKET_TAG = SET_BUCKET_TAG.encode("ascii") + b"\x00"
-_EMPTY = bucket_hash(())
 
 
 def bucket_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -37,7 +36,7 @@ def bucket_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the set_hash of each namespace from its digests by first byte. Reads DIGEST_SCHEMA sorted by namespace."""
     here: str | None = None
-    digests, size = [_EMPTY] * 256, 0
+    digests, size = [EMPTY_BUCKET] * 256, 0
     for batch in batches:
         out: list[tuple[str, bytes, int]] = []
         columns = (batch.column(name).to_pylist() for name in DIGEST_SCHEMA.names)
@@ -45,7 +44,7 @@ def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             if namespace != here:
                 if here is not None:
                     out.append((here, set_hash_of_buckets(size, digests), size))
-                here, digests, size = namespace, [_EMPTY] * 256, 0
+                here, digests, size = namespace, [EMPTY_BUCKET] * 256, 0
             digests[first[0]] = digest
             size += count
         if out:

@@ -11,7 +11,6 @@ from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import SNAPSHOTS, STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import Reduction
-from strandline.dialect_api.refusals import Refused
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -31,9 +30,7 @@ def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict
     """Return, by table, some namespaces whose stored rows differ from the full reduction."""
     found: dict[str, list[str]] = {}
     for table in _tables(dialect, rebuilt):
-        rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
-        differing = _differing(store, dialect, table, rows, rebuilt.refused)
-        if names := some_namespaces(differing):
+        if names := some_namespaces(_differing(store, dialect, table, rebuilt)):
             found[table] = names
     return found
 
@@ -44,18 +41,17 @@ def some_namespaces(rows: DataFrame) -> list[str]:
     return sorted(row["namespace"] for row in few.collect())
 
 
-def _differing(
-    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Refused | None
-) -> DataFrame:
+def _differing(store: TableStore, dialect: Dialect, table: str, rebuilt: Reduction) -> DataFrame:
     """Return the rows that are only stored, only reduced, or not equal in a column other than provenance.
 
     Rows of refused namespaces are not compared: they stay.
     """
     described = contract(table)
     stored = _stored(store, dialect, table)
+    rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
     given = stored.limit(0) if rows is None else rows
-    if refused is not None:
-        stored, given = refused.others(stored), refused.others(given)
+    if rebuilt.refused is not None:
+        stored, given = rebuilt.refused.others(stored), rebuilt.refused.others(given)
     stored, given = stored.select(*described.compared), given.select(*described.compared)
     unequal: list[Column] = [
         ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
@@ -91,8 +87,7 @@ def delete_strays(
     """Delete stored rows that the full reduction does not have. Return the commits."""
     written: dict[str, Written] = {}
     for table in _tables(dialect, rebuilt):
-        rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
-        found = _differing(store, dialect, table, rows, rebuilt.refused)
+        found = _differing(store, dialect, table, rebuilt)
         strays = jobs.checkpoint(found.where("is_stray"), "stray rows")
         buckets = jobs.row(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:

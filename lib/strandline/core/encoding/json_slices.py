@@ -5,6 +5,7 @@ bytes between two commas go to the JSON parser one by one.
 """
 
 import re
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
@@ -159,10 +160,15 @@ def _parts_and_end(raw: bytes, at: int, stop: int, most: int) -> tuple[Parts | J
     return parts, stop if parts.end is None else parts.end
 
 
+def after_blanks(raw: bytes, at: int, stop: int = sys.maxsize) -> int:
+    """Return the end of the JSON blanks at `at`, at most `stop`."""
+    match = _BLANKS.match(raw, at, stop)
+    return match.end() if match else at
+
+
 def stripped(raw: bytes, start: int, end: int) -> Slice:
     """Return the range from `start` to `end` without the JSON blanks around it."""
-    match = _BLANKS.match(raw, start, end)
-    start = match.end() if match else start
+    start = after_blanks(raw, start, end)
     if end > start and raw[end - 1] in _BLANK:
         end = start + len(raw[start:end].rstrip(_BLANK))
     return Slice(start, end)

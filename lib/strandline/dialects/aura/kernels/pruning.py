@@ -9,6 +9,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from strandline.dialects.aura.kernels.groups import in_batches
+from strandline.dialects.aura.kernels.judgement import U64
 from strandline.dialects.aura.reduce.contexts.flows import Flow, FlowKey
 from strandline.dialects.aura.reduce.contexts.skeletons import (
     decode_carry,
@@ -16,15 +17,14 @@ from strandline.dialects.aura.reduce.contexts.skeletons import (
     encode_carry,
 )
 
-_U64: Final = pa.decimal128(20, 0)
 _BATCH: Final = 4096
 
 PRUNED_COLUMNS: Final = ("namespace", "bucket", "alt_id", "skeleton")
 CARRY_COLUMNS: Final = ("namespace", "bucket", "carry")
 SUM_SCHEMA: Final = pa.schema(
     {
-        "namespace": pa.string(), "bucket": pa.int32(), "src": pa.string(), "dst": pa.string(), "epoch": _U64,
-        "spent": _U64, "charges": pa.int64(), "nonce": _U64, "body_id": pa.binary(), "is_damaged": pa.bool_(),
+        "namespace": pa.string(), "bucket": pa.int32(), "src": pa.string(), "dst": pa.string(), "epoch": U64,
+        "spent": U64, "charges": pa.int64(), "nonce": U64, "body_id": pa.binary(), "is_damaged": pa.bool_(),
     }
 )  # fmt: skip
 FLOW_COLUMNS: Final = ("namespace", "flows")

@@ -7,10 +7,10 @@ from strandline.dialects.aura.reduce.authority import (
     reduce_columns,
 )
 from strandline.dialects.aura.reduce.base import base_commitment, base_state
-from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
+from strandline.dialects.aura.reduce.chain import OperationRow, chain_of
 from strandline.dialects.aura.reduce.forks import forks, verify_fork
 from strandline.dialects.aura.reduce.journal import ContextAsAuthority, Journal
-from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
+from strandline.dialects.aura.reduce.proofs import leaf_proof, proven_root, verify_leaf_proof
 from strandline.dialects.aura.reduce.pruning import plan_authority, prove_authority
 from strandline.dialects.aura.reduce.skeletons import (
     decode_op_skeleton,
@@ -26,12 +26,9 @@ from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cb
 __all__ = [
     "REDUCER",
     "AuthorityState",
-    "Chain",
     "ContextAsAuthority",
     "Journal",
     "OperationRow",
-    "Outcome",
-    "Proof",
     "TreeStateSummary",
     "base_commitment",
     "base_state",

@@ -115,9 +115,12 @@ class FactAdmission(RecordDialect):
         )  # fmt: skip
 
 
-def _is_of_history() -> Column:
-    """Return whether a judged fact is judged by its namespace alone: an operation, or the genesis of a context."""
-    return (F.col("fact_kind") == "AttestedOp") | (F.col("variant") == GENESIS)
+def _is_of_history(kind: str = "fact_kind") -> Column:
+    """Return whether a fact is judged by its namespace alone: an operation, or the genesis of a context.
+
+    `kind` is the column of its kind: of stored facts `kind`.
+    """
+    return (F.col(kind) == "AttestedOp") | (F.col("variant") == GENESIS)
 
 
 def _needs(valid: DataFrame, buckets: int) -> DataFrame:
@@ -149,7 +152,7 @@ def _of_histories(
     """
     columns = ["namespace", "judge_id", "parent_commitment", "block", "is_stored"]
     candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
-    stored = facts.where(in_buckets(buckets) & _is_stored_history())
+    stored = facts.where(in_buckets(buckets) & _is_of_history("kind"))
     stored = stored.select(
         "namespace", F.col("record_id").alias("judge_id"), "parent_commitment",
         F.col("fact_cbor").alias("block"), F.lit(True).alias("is_stored"),
@@ -158,10 +161,6 @@ def _of_histories(
     together = candidates.unionByName(stored, allowMissingColumns=True)
     grouped = with_remains(together, pruned, kernels.GROUP_COLUMNS)
     return map_batches(grouped, kernels.admitted, kernels.VERDICT_SCHEMA, pins=dict(pins))
-
-
-def _is_stored_history() -> Column:
-    return (F.col("kind") == "AttestedOp") | (F.col("variant") == GENESIS)
 
 
 def _of_others(

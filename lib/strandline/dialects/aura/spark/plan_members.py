@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.reduce.contexts.holds import GENERATION_OF
-from strandline.dialects.aura.spark.contexts import charges, flows, holds
+from strandline.dialects.aura.reduce.contexts.skeletons import CHARGE
+from strandline.dialects.aura.spark.contexts import charges, holds
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts, bodies_of
 from strandline.dialects.aura.spark.contexts.views import View
 from strandline.dialects.aura.spark.tables import BODY_KEY, HOME
@@ -43,7 +44,7 @@ def _of_charges(rows: DataFrame, flags: DataFrame, jobs: Jobs) -> DataFrame:
     """
     if jobs.has_rows(flags):
         rows = rows.join(flags, list(BODY_KEY), "left").withColumn("hold", F.coalesce("flag", "hold"))
-    rows = rows.withColumn("variant", F.lit(flows.CHARGE))
+    rows = rows.withColumn("variant", F.lit(CHARGE))
     return _as_members(rows, F.col("nonce"), _unless_gone(F.col("hold")), charges.detail())
 
 

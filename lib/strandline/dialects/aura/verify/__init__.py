@@ -10,17 +10,16 @@ from strandline.dialects.aura.verify.accepted import (
     accepted_op,
     attested_of,
 )
-from strandline.dialects.aura.verify.admission import Admission, admit
+from strandline.dialects.aura.verify.admission import admit
 from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
 from strandline.dialects.aura.verify.authorities import admit_operations, judge_operations
 from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
 from strandline.dialects.aura.verify.judgement import (
     AcceptedFacts,
-    Judgement,
     judge,
 )
-from strandline.dialects.aura.verify.operations import Signers, signers_of
+from strandline.dialects.aura.verify.operations import signers_of
 from strandline.dialects.aura.verify.rules import rule_findings
 from strandline.dialects.aura.verify.states import (
     EMPTY,
@@ -36,16 +35,13 @@ __all__ = [
     "EMPTY",
     "AcceptedFacts",
     "AcceptedOp",
-    "Admission",
     "Counts",
     "Draft",
-    "Judgement",
     "KnownState",
     "KnownStates",
     "OpSkeleton",
     "PlacedOp",
     "PrunedOps",
-    "Signers",
     "State",
     "UnreadOp",
     "Verdict",

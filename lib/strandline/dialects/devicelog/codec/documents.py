@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from strandline.core.encoding.json_skip import after_brackets
-from strandline.core.encoding.json_slices import stripped
+from strandline.core.encoding.json_slices import after_blanks, stripped
 from strandline.core.encoding.lines import lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused
 from strandline.core.verdict import Finding
@@ -21,7 +21,6 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = ("lines", "json")
 MAX_SSB_LINE_BYTES: Final = 128 * 1024
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 
-_BLANK: Final = re.compile(rb"[ \t\n\r]*+")
 _TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^ \t\n\r,\[\]{}":]++', re.DOTALL)
 _NOTHING: Final = object()
 
@@ -105,7 +104,7 @@ def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
     that are no JSON, the rest of the file is one JSON_INVALID, as is what follows the `]` of an array, and what is left
     of an array without `]`, be it nothing.
     """
-    at = _after_blanks(data, start)
+    at = after_blanks(data, start)
     if data[at : at + 1] == b"[":
         return _array(data, at + 1)
     return _stream(data, at)
@@ -118,14 +117,14 @@ def _stream(data: bytes, at: int) -> Iterator[Document]:
             yield _rest(data, at)
             return
         yield found
-        at = _after_blanks(data, end)
+        at = after_blanks(data, end)
         if at == end < len(data):
             yield _rest(data, at)  # no white space divides it from the value before
             return
 
 
 def _array(data: bytes, at: int) -> Iterator[Document]:
-    at = _after_blanks(data, at)
+    at = after_blanks(data, at)
     if data[at : at + 1] != b"]":
         while True:
             found, end = _value_at(data, at)
@@ -133,14 +132,14 @@ def _array(data: bytes, at: int) -> Iterator[Document]:
                 yield _rest(data, at)
                 return
             yield found
-            at = _after_blanks(data, end)
+            at = after_blanks(data, end)
             if data[at : at + 1] != b",":
                 break
-            at = _after_blanks(data, at + 1)
+            at = after_blanks(data, at + 1)
     if data[at : at + 1] != b"]":
         yield _rest(data, at)
         return
-    at = _after_blanks(data, at + 1)
+    at = after_blanks(data, at + 1)
     if at < len(data):
         yield _rest(data, at)
 
@@ -192,11 +191,6 @@ def _of_value(value: Any) -> Entry | Refused:
     if type(value) is dict and "value" in value:
         return read_message(value["value"], value.get("key"), has_key="key" in value)
     return read_message(value)
-
-
-def _after_blanks(data: bytes, at: int) -> int:
-    match = _BLANK.match(data, at)
-    return match.end() if match else at
 
 
 def _too_large(reason: str, most: int, raw: bytes, offset: int) -> Document:

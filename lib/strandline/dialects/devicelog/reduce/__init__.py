@@ -1,9 +1,9 @@
 """The state of a group of device logs as a pure function of its accepted entries."""
 
-from strandline.dialects.devicelog.reduce.branches import Key, key_of
-from strandline.dialects.devicelog.reduce.forks import Fork, forks
+from strandline.dialects.devicelog.reduce.branches import key_of
+from strandline.dialects.devicelog.reduce.forks import forks
 from strandline.dialects.devicelog.reduce.graph import Graph, MissingEntryError
-from strandline.dialects.devicelog.reduce.history import Row, history
+from strandline.dialects.devicelog.reduce.history import history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
 from strandline.dialects.devicelog.reduce.pruning import CARRY, plan_group
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
@@ -12,7 +12,6 @@ from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.sync import (
     Found,
     Peer,
-    PrefixHashes,
     Probe,
     common_length,
     missing,
@@ -23,18 +22,14 @@ from strandline.dialects.devicelog.reduce.view import View, empty_view_hash, pre
 
 __all__ = [
     "CARRY",
-    "Fork",
     "Found",
     "Graph",
-    "Key",
     "LogState",
     "Membership",
     "Memberships",
     "MissingEntryError",
     "Peer",
-    "PrefixHashes",
     "Probe",
-    "Row",
     "Screw",
     "State",
     "View",

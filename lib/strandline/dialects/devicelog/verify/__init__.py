@@ -4,7 +4,6 @@ from strandline.core.judgement import Counts
 from strandline.dialects.devicelog.verify.forks import FORK_KIND, fork, fork_members, forks
 from strandline.dialects.devicelog.verify.judgement import (
     HeldEntries,
-    Judgement,
     judge,
     judge_documents,
 )
@@ -28,7 +27,6 @@ __all__ = [
     "SSB_PROFILES",
     "Counts",
     "HeldEntries",
-    "Judgement",
     "References",
     "Referent",
     "SsbProfile",

@@ -13,7 +13,6 @@ from strandline.dialects.ipfslog.codec.car import (
 )
 from strandline.dialects.ipfslog.codec.cids import (
     MAX_CID_CHARS,
-    CidReason,
     address_text,
     after_cid,
     canonical_cid,
@@ -46,7 +45,6 @@ from strandline.dialects.ipfslog.codec.documents import (
 from strandline.dialects.ipfslog.codec.entries import (
     FIELDS,
     JSON_ORDER,
-    StoredEntry,
     go_escaped,
     peek_log_id,
     signed_cbor,
@@ -77,9 +75,7 @@ __all__ = [
     "MAX_LINE_BYTES",
     "MAX_ROOTS_WRITTEN",
     "NESTING",
-    "CidReason",
     "DocumentFormat",
-    "StoredEntry",
     "address_text",
     "after_cid",
     "canonical_cid",

@@ -25,7 +25,7 @@ from strandline.dialects.ipfslog.kernels.identity_verdicts import (
 )
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.kernels.packing import packed
-from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
+from strandline.dialects.ipfslog.kernels.parts import PART_DDL, Iterate, Traverse, part
 from strandline.dialects.ipfslog.kernels.pruning import (
     CARRY_COLUMNS,
     CARRY_SCHEMA,
@@ -57,7 +57,6 @@ __all__ = [
     "LOG_NODE",
     "LOG_SCHEMA",
     "MANIFEST_COLUMNS",
-    "NODE_COLUMNS",
     "PART_DDL",
     "PROOF_COLUMNS",
     "PROOF_SCHEMA",

@@ -8,7 +8,7 @@ from strandline.dialects.ipfslog.reduce.configuration import (
     list_digest,
     parse_log_config,
 )
-from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
+from strandline.dialects.ipfslog.reduce.dag import Dag, Newest, Node, node_of, order_key, walk
 from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
 from strandline.dialects.ipfslog.reduce.pruning import KIND, carry_of, plan_log, prove_log
@@ -22,18 +22,13 @@ from strandline.dialects.ipfslog.reduce.skeletons import (
 )
 from strandline.dialects.ipfslog.reduce.state import (
     ORDER_BLOCK,
-    HeadRow,
     LogState,
-    ReducedDag,
-    TailRow,
-    ViewRow,
     reduce_dag,
     reduce_log,
     state_hash,
 )
 from strandline.dialects.ipfslog.reduce.stores import (
     STORES_WITH_ROWS,
-    DocumentRow,
     Op,
     Store,
     counter,
@@ -51,19 +46,13 @@ __all__ = [
     "STORES_WITH_ROWS",
     "Carry",
     "Dag",
-    "DocumentRow",
-    "HeadRow",
     "LogConfiguration",
     "LogState",
-    "Mode",
     "Newest",
     "Node",
     "Op",
-    "ReducedDag",
     "Store",
-    "TailRow",
     "UnknownEntry",
-    "ViewRow",
     "access_digest",
     "carry_of",
     "configuration_of",

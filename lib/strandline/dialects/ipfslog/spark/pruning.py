@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import reduce as fold
 
 from pyspark.sql import DataFrame
@@ -14,14 +14,11 @@ from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.reduce import KIND
 from strandline.dialects.ipfslog.spark import logs
-from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
-from strandline.dialects.ipfslog.spark.full_reduction import from_all
-from strandline.dialects.ipfslog.spark.logs import Present
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
+from strandline.dialects.ipfslog.spark.reduction import ConfiguredLogs, configured_logs
 from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
-from strandline.dialects.ipfslog.spark.touched import check_pruned_logs, with_configuration, with_lists
-from strandline.dialects.ipfslog.spark.write_lists import WriteLists, described, sizes
+from strandline.dialects.ipfslog.spark.write_lists import WriteLists, described
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION, boundary
@@ -29,48 +26,26 @@ from strandline.frames.pruning import GENERATION, boundary
 _STATE = ("namespace", "record_count", "state_hash", "order_blocks", "document_groups", "reducer_version")
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedLogs:
-    """The logs of a plan: their entries and skeletons, their configuration, and how many records they have together.
-
-    `present` tells what there is among them.
-    """
-
-    retained: RetainedEntries
-    configured: DataFrame
-    records: int
-    present: Present
-
-
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     """Reduce logs from all of their entries, and say of each entry what keeps it."""
-    every = retained_entries(tables, jobs, scope.reduction.version).where(scope.is_asked())
+    asked = retained_entries(tables, jobs, scope.reduction.version).where(scope.is_asked())
     # No log is known: stored rows are not looked at.
-    counted = every.counted().withColumn("is_known", F.lit(False))
-    configured = jobs.checkpoint(with_configuration(counted, every, tables, scope.reduction), "logs to plan")
-    check_pruned_logs(configured, every, jobs)
-    found = jobs.row(
-        configured.agg(
-            F.coalesce(F.sum("record_count"), F.lit(0)).alias("records"), sizes().alias("sizes"),
-            logs.present().alias("present"),
-        )
-    )  # fmt: skip
-    every = with_lists(every, configured, found["sizes"], tables, jobs, scope.reduction)
-    planned = PlannedLogs(every, configured, found["records"], Present(*found["present"]))
-    reduced = _reduced(every, planned, tables, jobs, scope)
+    planned = configured_logs(asked, tables, jobs, scope.reduction, are_known=False)
+    every = planned.retained
+    reduced = planned.reduced(tables, jobs, scope.reduction)
     members = _members(every, reduced, scope.skip_window)
     states = described(reduced.states, every.lists).select(
         "namespace", "bucket", "state_hash", "reducer_version"
     )
     return PrunePlan(
         jobs.persist(members, "what keeps entries"), states, _tables(reduced, every.lists), planned,
-        None if every.pruned is None else configured.where("is_bereft").select("namespace"),
+        None if every.pruned is None else planned.configured.where("is_bereft").select("namespace"),
     )  # fmt: skip
 
 
 def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
     """Encode the skeletons of chosen entries."""
-    planned: PlannedLogs = plan.context
+    planned: ConfiguredLogs = plan.context
     entries = planned.retained.entries.select(*kernels.ENTRY_COLUMNS)
     named = entries.join(chosen.select(*KEY), list(KEY), "left_semi")
     encoded = map_batches(named, kernels.encoded_skeletons, kernels.ENCODED_SCHEMA)
@@ -79,7 +54,7 @@ def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
 
 def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     """Encode the carry of each log of a plan."""
-    planned: PlannedLogs = plan.context
+    planned: ConfiguredLogs = plan.context
     gone = chosen.select("namespace")
     if planned.retained.pruned is not None:
         gone = gone.unionByName(planned.retained.pruned.rows.select("namespace"))
@@ -95,18 +70,10 @@ def reduce_rest(
     plan: PrunePlan, gone: DataFrame, carries: DataFrame, tables: Tables, jobs: Jobs, scope: PruneScope
 ) -> ReducedTables:
     """Reduce the logs of a plan from the entries that stay and all skeletons."""
-    planned: PlannedLogs = plan.context
+    planned: ConfiguredLogs = plan.context
     bones = gone.select(*KEY, "skeleton", "bucket")
     rest = planned.retained.without(Pruned(bones, carries.join(bones, "namespace", "left_semi")))
-    return _tables(_reduced(rest, planned, tables, jobs, scope), rest.lists)
-
-
-def _reduced(
-    retained: RetainedEntries, planned: PlannedLogs, tables: Tables, jobs: Jobs, scope: PruneScope
-) -> ReducedRows:
-    if are_few(retained, planned.configured, planned.records, tables, jobs, scope.reduction):
-        return from_few(retained, planned.configured, planned.present, tables, jobs)
-    return from_all(retained, planned.configured, planned.present, tables, jobs, scope.reduction)
+    return _tables(replace(planned, retained=rest).reduced(tables, jobs, scope.reduction), rest.lists)
 
 
 def _tables(reduced: ReducedRows, lists: WriteLists | None) -> ReducedTables:

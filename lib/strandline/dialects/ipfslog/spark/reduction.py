@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame, Row
@@ -41,10 +42,30 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
     return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)
 
 
-def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce every log from all of its entries, as of one version of their table."""
-    every = retained_entries(tables, jobs, scope.version)
-    counted = every.counted().withColumn("is_known", F.lit(True))
+@dataclass(frozen=True, slots=True)
+class ConfiguredLogs:
+    """Logs to reduce from all of their entries: their configuration, and how many entries they have together.
+
+    `present` tells what there is among them.
+    """
+
+    retained: RetainedEntries
+    configured: DataFrame
+    entries: int
+    present: Present
+
+    def reduced(self, tables: Tables, jobs: Jobs, scope: ReduceScope) -> ReducedRows:
+        """Reduce the logs."""
+        if are_few(self.retained, self.configured, self.entries, tables, jobs, scope):
+            return from_few(self.retained, self.configured, self.present, tables, jobs)
+        return from_all(self.retained, self.configured, self.present, tables, jobs, scope)
+
+
+def configured_logs(
+    every: RetainedEntries, tables: Tables, jobs: Jobs, scope: ReduceScope, *, are_known: bool
+) -> ConfiguredLogs:
+    """Return the logs of entries with their configuration; `are_known`: stored rows of them are looked at."""
+    counted = every.counted().withColumn("is_known", F.lit(are_known))
     configured = jobs.checkpoint(with_configuration(counted, every, tables, scope), "logs")
     check_pruned_logs(configured, every, jobs)
     found = jobs.row(
@@ -54,16 +75,20 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         )
     )  # fmt: skip
     every = with_lists(every, configured, found["sizes"], tables, jobs, scope)
-    present = Present(*found["present"])
-    rows = (
-        from_few(every, configured, present, tables, jobs)
-        if are_few(every, configured, found["entries"], tables, jobs, scope)
-        else from_all(every, configured, present, tables, jobs, scope)
+    return ConfiguredLogs(every, configured, found["entries"], Present(*found["present"]))
+
+
+def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce every log from all of its entries, as of one version of their table."""
+    found = configured_logs(
+        retained_entries(tables, jobs, scope.version), tables, jobs, scope, are_known=True
     )
+    rows = found.reduced(tables, jobs, scope)
+    every = found.retained
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     if every.pruned is not None:
-        rows = without_lost(rows, configured.where("is_bereft"), jobs)
+        rows = without_lost(rows, found.configured.where("is_bereft"), jobs)
     return as_reduction([rows], found_forks, every.lists, scope)
 
 

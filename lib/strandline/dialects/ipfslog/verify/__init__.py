@@ -22,14 +22,12 @@ from strandline.dialects.ipfslog.verify.entries import (
     without_identity_signatures,
 )
 from strandline.dialects.ipfslog.verify.identities import (
-    KnownIdentity,
     fits_variant,
     verify_identity,
 )
 from strandline.dialects.ipfslog.verify.judgement import (
     AcceptedRecords,
     Counts,
-    Judgement,
     judge,
 )
 from strandline.dialects.ipfslog.verify.signature import signed_digest_of, signed_digest_of_block
@@ -41,8 +39,6 @@ __all__ = [
     "Counts",
     "Element",
     "Foreign",
-    "Judgement",
-    "KnownIdentity",
     "QuarantineRow",
     "Refused",
     "Verdict",

@@ -64,14 +64,14 @@ def read_content(
 
 
 def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameRules) -> Iterator[None]:
+    adder = FramePieces(source.file_no, content.part, pieces, rules)
     before: int | None = None
     for number, line in split_lines(content, limit=codec.MAX_FRAME_BYTES, keep=rules.keep):
-        announcement = add_frame(pieces, source.file_no, content.part, number, line, rules)
+        announcement = adder.add(number, line)
         if announcement is not None:
             if before is None and announcement.node in rules.local_nodes:
                 before = _lines_before(source, content.part)
-            frame_no = (before or 0) + number
-            add_announced(pieces, source.file_no, content.part, number, line, announcement, rules, frame_no)
+            adder.add_announced(number, line, announcement, (before or 0) + number)
         yield
 
 
@@ -88,78 +88,87 @@ def _lines_before(source: Source, part: int) -> int:
     return count
 
 
-def add_frame(
-    pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, rules: FrameRules
-) -> Announcement | None:
-    """Add the elements of one frame, or one rejected record if it cannot be opened. A blank line adds nothing.
+class FramePieces:
+    """Turns the frames of one file into pieces, one per element."""
 
-    An announcement is returned instead: its elements need the number of its line in the whole file.
-    """
-    keep = rules.keep
-    raw = line.kept.raw
-    if not line.over_limit and not raw.strip(ASCII_SPACE):
+    def __init__(self, file_no: int, part: int, pieces: Pieces, rules: FrameRules) -> None:
+        self._file_no = file_no
+        self._part = part
+        self._pieces = pieces
+        self._rules = rules
+
+    def add(self, number: int, line: StreamLine) -> Announcement | None:
+        """Add the elements of one frame, or one rejected record if it cannot be opened. A blank line adds nothing.
+
+        An announcement is returned instead: its elements need the number of its line in the whole file.
+        """
+        raw = line.kept.raw
+        if not line.over_limit and not raw.strip(ASCII_SPACE):
+            return None
+        opened = codec.frame_too_large(line.kept.length) if line.over_limit else _open_frame(raw)
+        if isinstance(opened, Announcement):
+            return opened
+        if isinstance(opened, Unreadable):
+            opened = opened if line.ended else codec.truncated(opened)
+            self._refuse(number, line.offset, line.kept if line.over_limit else self._kept(raw), opened)
+            return None
+        for element in opened.elements:
+            self._pieces.add(
+                self._file_no, self._part, number, line.offset, 0, self._kept(element), node=opened.node,
+                since=opened.since,
+            )  # fmt: skip
         return None
-    opened = codec.frame_too_large(line.kept.length) if line.over_limit else _open_frame(raw)
-    if isinstance(opened, Announcement):
-        return opened
-    if isinstance(opened, Unreadable):
-        opened = opened if line.ended else codec.truncated(opened)
-        kept = line.kept if line.over_limit else _kept(raw, keep)
-        _add_damage(pieces, file_no, part, number, line.offset, kept, opened)
-        return None
-    for element in opened.elements:
-        kept = _kept(element, keep)
-        pieces.add(file_no, part, number, line.offset, 0, kept, node=opened.node, since=opened.since)
-    return None
 
+    def add_announced(self, number: int, line: StreamLine, announcement: Announcement, frame_no: int) -> None:
+        """Add each announced element: the pair with its place in the writing order, or its rejected record.
 
-def add_announced(
-    pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, announcement: Announcement,
-    rules: FrameRules, frame_no: int,
-) -> None:  # fmt: skip
-    """Add each announced element: the pair with its place in the writing order, or its rejected record.
+        `frame_no` is the line of the frame in its file; it counts only if the node is local.
+        """
+        frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
+        judged = verify.judge_announcement(announcement, self._rules.local_nodes, strict=self._rules.strict)
+        for pos, element in enumerate(judged):
+            place = (frame_no, frame_hash, announcement.seq, pos)
+            self._add_element(number, line.offset, element, announcement.node, place)
 
-    `frame_no` is the line of the frame in its file; it counts only if the node is local.
-    """
-    frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
-    judged = verify.judge_announcement(announcement, rules.local_nodes, strict=rules.strict)
-    for pos, element in enumerate(judged):
-        place = (frame_no, frame_hash, announcement.seq, pos)
-        _add_element(pieces, file_no, part, number, line.offset, element, announcement.node, place, rules)
+    def replay_announced(self, node: str, raw: bytes, position: int) -> None:
+        """Judge an element again that was refused because its node was not local, and add it.
 
+        Its frame is not stored: the element's position replaces the frame's place in its file, and the element's bytes
+        replace the frame's.
+        """
+        value = json.loads(raw)
+        profile = codec.profile_of(node)
+        if profile is None:
+            raise ValueError(f"{node} is stored as a node but is not a fingerprint")
+        announcement = Announcement(node, profile, ((value["author"], value["resource"]),), None)
+        [element] = verify.judge_announcement(
+            announcement, self._rules.local_nodes, strict=self._rules.strict, first=position
+        )
+        self._add_element(0, 0, element, node, (position - 1, hashlib.sha256(raw).hexdigest(), None, 0))
 
-def replay_announced(
-    pieces: Pieces, file_no: int, node: str, raw: bytes, position: int, rules: FrameRules
-) -> None:
-    """Judge an element again that was refused because its node was not local, and add it.
+    def _add_element(
+        self, number: int, offset: int, element: Pair | Unreadable, node: str,
+        place: tuple[int, str, int | None, int],
+    ) -> None:  # fmt: skip
+        if isinstance(element, Unreadable):
+            self._refuse(number, offset, self._kept(element.raw), element)
+            return
+        raw = codec.announced_element(*element)
+        self._pieces.add(
+            self._file_no, self._part, number, offset, 0, CappedBytes(raw, len(raw)), node=node, damage=ANNOUNCED,
+            evidence=_place(element, *place),
+        )  # fmt: skip
 
-    Its frame is not stored: the element's position replaces the frame's place in its file, and the element's bytes
-    replace the frame's.
-    """
-    value = json.loads(raw)
-    profile = codec.profile_of(node)
-    if profile is None:
-        raise ValueError(f"{node} is stored as a node but is not a fingerprint")
-    announcement = Announcement(node, profile, ((value["author"], value["resource"]),), None)
-    [element] = verify.judge_announcement(
-        announcement, rules.local_nodes, strict=rules.strict, first=position
-    )
-    place = (position - 1, hashlib.sha256(raw).hexdigest(), None, 0)
-    _add_element(pieces, file_no, 0, 0, 0, element, node, place, rules)
+    def _refuse(self, number: int, offset: int, kept: CappedBytes, damage: Unreadable) -> None:
+        self._pieces.add(
+            self._file_no, self._part, number, offset, 0, kept,
+            node=damage.node, damage=",".join(damage.reasons), evidence=encode_evidence(damage.evidence),
+        )  # fmt: skip
 
-
-def _add_element(
-    pieces: Pieces, file_no: int, part: int, number: int, offset: int, element: Pair | Unreadable, node: str,
-    place: tuple[int, str, int | None, int], rules: FrameRules,
-) -> None:  # fmt: skip
-    if isinstance(element, Unreadable):
-        _add_damage(pieces, file_no, part, number, offset, _kept(element.raw, rules.keep), element)
-        return
-    raw = codec.announced_element(*element)
-    pieces.add(
-        file_no, part, number, offset, 0, CappedBytes(raw, len(raw)), node=node, damage=ANNOUNCED,
-        evidence=_place(element, *place),
-    )  # fmt: skip
+    def _kept(self, raw: bytes) -> CappedBytes:
+        if len(raw) <= self._rules.keep.whole_bytes:
+            return CappedBytes(raw, len(raw))
+        return CappedBytes(raw[: self._rules.keep.head_bytes], len(raw), hashlib.sha256(raw).digest())
 
 
 def _place(pair: Pair, frame_no: int, frame_hash: str, seq: int | None, pos: int) -> str:
@@ -176,18 +185,3 @@ def _open_frame(raw: bytes) -> Frame | Announcement | Unreadable:
         lambda: codec.parse_frame(raw),
         lambda evidence: Unreadable((INTERNAL_ERROR,), raw, 0, evidence, None),
     )
-
-
-def _add_damage(
-    pieces: Pieces, file_no: int, part: int, frame: int, offset: int, kept: CappedBytes, damage: Unreadable
-) -> None:
-    pieces.add(
-        file_no, part, frame, offset, 0, kept,
-        node=damage.node, damage=",".join(damage.reasons), evidence=encode_evidence(damage.evidence),
-    )  # fmt: skip
-
-
-def _kept(raw: bytes, limits: RawLimits) -> CappedBytes:
-    if len(raw) <= limits.whole_bytes:
-        return CappedBytes(raw, len(raw))
-    return CappedBytes(raw[: limits.head_bytes], len(raw), hashlib.sha256(raw).digest())

@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from strandline.dialects.sdmp.kernels.elements import (
     ELEMENT_FIELDS,
+    FramePieces,
     FrameRules,
-    add_announced,
-    add_frame,
     read_content,
-    replay_announced,
 )
 from strandline.dialects.sdmp.kernels.texts import is_strict
 from strandline.kernels.lines import CappedBytes, StreamLine
@@ -46,12 +44,13 @@ def replayed(
                 )  # fmt: skip
             elif codes & _FRAME_REASONS:
                 line = StreamLine(0, CappedBytes(raw, len(raw)), "TRUNCATED" not in codes, False)
-                announcement = add_frame(pieces, file_no, 0, 0, line, rules)
+                adder = FramePieces(file_no, 0, pieces, rules)
+                announcement = adder.add(0, line)
                 if announcement is not None:
-                    add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
+                    adder.add_announced(0, line, announcement, 0)
             elif _NOT_OWN in codes:
                 position = json.loads(evidence)[_NOT_OWN]["position"]
-                replay_announced(pieces, file_no, node, raw, position, rules)
+                FramePieces(file_no, 0, pieces, rules).replay_announced(node, raw, position)
             else:
                 for _ in read_one(
                     file_no, raw, pieces, options, partial(read_content, local_nodes=local_nodes)

@@ -23,8 +23,8 @@ DEFAULT_WINDOW: Final = 1024
 REASONS: Final = ("Routine", "SuspiciousActivity", "ConfirmedCompromise")
 """Reasons of a bump, the gravest last."""
 
-_CHECKPOINT, _POLICY = "AmpChannelCheckpoint", "AmpChannelPolicy"
-_PROPOSED, _COMMITTED = "AmpProposedChannelEpochBump", "AmpCommittedChannelEpochBump"
+CHECKPOINT, POLICY = "AmpChannelCheckpoint", "AmpChannelPolicy"
+PROPOSED, COMMITTED = "AmpProposedChannelEpochBump", "AmpCommittedChannelEpochBump"
 
 
 def bump_hash(context: bytes, channel: bytes, parent_epoch: int, bump_id: bytes) -> bytes:
@@ -78,7 +78,7 @@ def channels_of(
 ) -> list[Channel]:
     """Return the channels that met bodies name, by id; `members` is the number of those of the context."""
     named: dict[bytes, dict[str, list[Body]]] = {}
-    for variant in (_CHECKPOINT, _POLICY, _PROPOSED, _COMMITTED):
+    for variant in (CHECKPOINT, POLICY, PROPOSED, COMMITTED):
         for body in met.get(variant, ()):
             named.setdefault(body.content["channel"], {}).setdefault(variant, []).append(body)
     moves = transitions_of(met, proven, members)
@@ -97,7 +97,7 @@ def _channel(
 ) -> Channel:
     commits: dict[int, dict[bytes, Fact]] = {}
     committed = []
-    for body in by_variant.get(_COMMITTED, ()):
+    for body in by_variant.get(COMMITTED, ()):
         parent, bump_id = body.content["parent_epoch"], body.content["chosen_bump_id"]
         if (body.content["consensus_id"], bump_hash(context, channel, parent, bump_id)) in proven:
             least = commits.setdefault(parent, {}).setdefault(bump_id, body.fact)
@@ -105,11 +105,11 @@ def _channel(
             committed.append(parent)
     reached = walk(commits.keys(), moves)
     epoch = reached.epoch
-    checkpoints = by_variant.get(_CHECKPOINT, [])
+    checkpoints = by_variant.get(CHECKPOINT, [])
     in_force = max(
         (each for each in checkpoints if each.content["chan_epoch"] <= epoch), key=_rank, default=None
     )
-    window, source = _window(in_force, by_variant.get(_POLICY, ()))
+    window, source = _window(in_force, by_variant.get(POLICY, ()))
     return Channel(
         channel=channel,
         epoch=epoch,
@@ -117,11 +117,11 @@ def _channel(
         window=window,
         window_source=source,
         pending=_live(moves, reached)
-        or _pending(by_variant.get(_PROPOSED, ()), epoch, _spacing(checkpoints, epoch) >= window // 2),
+        or _pending(by_variant.get(PROPOSED, ()), epoch, _spacing(checkpoints, epoch) >= window // 2),
         is_checkpoint_disputed=in_force is not None and _is_disputed(in_force, checkpoints),
         forks={parent: bumps for parent, bumps in sorted(commits.items()) if len(bumps) > 1},
         dormant=sum(parent > epoch for parent in committed),
-        unproven=len(by_variant.get(_COMMITTED, ())) - len(committed),
+        unproven=len(by_variant.get(COMMITTED, ())) - len(committed),
         transitions=moves,
     )
 

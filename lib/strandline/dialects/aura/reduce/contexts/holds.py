@@ -7,17 +7,14 @@ from typing import Final
 from strandline.core.pruning import compute_checkpoint_pruning_boundary
 from strandline.dialects.aura.reduce.contexts.bindings import proven_pairs
 from strandline.dialects.aura.reduce.contexts.bodies import Body
-from strandline.dialects.aura.reduce.contexts.channels import bump_hash
+from strandline.dialects.aura.reduce.contexts.channels import CHECKPOINT, COMMITTED, PROPOSED, bump_hash
 from strandline.dialects.aura.reduce.contexts.flows import FlowKey
 from strandline.dialects.aura.reduce.contexts.skeletons import CHARGE
 from strandline.dialects.aura.reduce.contexts.state import RelationalState
 from strandline.dialects.aura.types import Fact
 
-_CHECKPOINT: Final = "AmpChannelCheckpoint"
-_PROPOSED: Final = "AmpProposedChannelEpochBump"
-_COMMITTED: Final = "AmpCommittedChannelEpochBump"
 _CONSENSUS: Final = "Consensus"
-GENERATION_OF: Final = {_CHECKPOINT: "base_gen", CHARGE: "nonce", _PROPOSED: "parent_epoch"}
+GENERATION_OF: Final = {CHECKPOINT: "base_gen", CHARGE: "nonce", PROPOSED: "parent_epoch"}
 """The kinds that can go, and the member that is their generation."""
 
 
@@ -36,12 +33,12 @@ class View:
 
     def __init__(self, state: RelationalState) -> None:
         self.channels = state.channel_epochs
-        self.checkpoints = state.met.get(_CHECKPOINT, [])
+        self.checkpoints = state.met.get(CHECKPOINT, [])
 
     def hold(self, body: Body) -> str | None:
         """Return what keeps a checkpoint or proposal of a known channel in this view."""
         content, channel = body.content, self.channels[body.content["channel"]]
-        if body.fact.variant == _PROPOSED:
+        if body.fact.variant == PROPOSED:
             is_free = can_prune_proposed_bump(content["parent_epoch"], channel.epoch)
             return None if is_free else "EPOCH_OPEN"
         boundary = compute_checkpoint_pruning_boundary(channel.last, channel.window)
@@ -112,7 +109,7 @@ class Holds:
             if body.fact.variant == _CONSENSUS:
                 if (content["consensus_id"], content["operation_hash"]) not in proven:
                     self.pending.add(content["operation_hash"])
-            elif body.fact.variant == _COMMITTED:
+            elif body.fact.variant == COMMITTED:
                 place = content["channel"], content["parent_epoch"], content["chosen_bump_id"]
                 if (content["consensus_id"], bump_hash(self.context, *place)) not in proven:
                     self.chosen.add((content["channel"], content["chosen_bump_id"]))
@@ -132,7 +129,7 @@ class Holds:
         """Return whether a consensus needs the body that is not proven yet."""
         if body.body_id in self.pending:
             return True
-        if body.fact.variant != _PROPOSED:
+        if body.fact.variant != PROPOSED:
             return False
         content = body.content
         agreed = bump_hash(self.context, content["channel"], content["parent_epoch"], content["bump_id"])

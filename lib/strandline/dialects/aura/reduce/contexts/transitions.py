@@ -20,7 +20,7 @@ TransitionStatus: TypeAlias = Literal[
 
 VARIANTS: Final = tuple(TRANSITIONS)
 _PROPOSED, _CERTIFIED, _FINALIZED, _ABORT, _CONFLICT, _ALARM, _SUPERSESSION = VARIANTS
-_AND_A3: Final = "A2AndA3"
+AND_A3: Final = "A2AndA3"
 
 
 class Parent(NamedTuple):
@@ -128,7 +128,7 @@ def _quorate(at: Transitions, variant: str, content: Mapping[str, Any]) -> None:
         return
     named = content["transition_id" if variant == _ABORT else "superseded"]
     at.dropped.add(named)
-    if content["scope"] == _AND_A3:
+    if content["scope"] == AND_A3:
         at.dropped_a3.add(named)
     if variant == _ABORT:
         at.is_aborted = True

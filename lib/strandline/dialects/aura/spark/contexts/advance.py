@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
+from strandline.dialects.aura.reduce.contexts.skeletons import CHARGE
 from strandline.dialects.aura.spark.contexts import flows, views
 from strandline.dialects.aura.spark.contexts.bodies import BODY
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
@@ -109,7 +110,7 @@ def _marked(facts: DataFrame, charges: DataFrame) -> DataFrame:
     Gives:  the columns of `facts`, has_new_body.  Rows: one per row of `facts`.
     """
     bodies = charges.select(*BODY_KEY, F.lit(True).alias("came"))
-    is_charge = F.col("variant").eqNullSafe(flows.CHARGE)
+    is_charge = F.col("variant").eqNullSafe(CHARGE)
     marked = facts.join(F.broadcast(bodies), list(BODY_KEY), "left")
     return marked.withColumn(_HAS_NEW_BODY, F.col("came").isNotNull() & is_charge).drop("came")
 

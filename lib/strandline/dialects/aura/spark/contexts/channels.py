@@ -7,15 +7,19 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from strandline.dialects.aura.reduce.contexts.channels import DEFAULT_WINDOW, REASONS
+from strandline.dialects.aura.reduce.contexts.channels import (
+    CHECKPOINT,
+    COMMITTED,
+    DEFAULT_WINDOW,
+    POLICY,
+    PROPOSED,
+    REASONS,
+)
 from strandline.dialects.aura.spark.contexts import transitions
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.contexts.encoding import context_id, row_hash, tagged, u32, u64
 from strandline.dialects.aura.spark.contexts.transitions import CHANNEL
-
-_CHECKPOINT, _POLICY = "AmpChannelCheckpoint", "AmpChannelPolicy"
-_PROPOSED, _COMMITTED = "AmpProposedChannelEpochBump", "AmpCommittedChannelEpochBump"
 
 
 def commits(granted: DataFrame, proven: DataFrame) -> DataFrame:
@@ -23,7 +27,7 @@ def commits(granted: DataFrame, proven: DataFrame) -> DataFrame:
 
     Reads:  `granted`, `proven_pairs`.  Gives: CHANNEL, parent_epoch, bump_id, fact_id, is_proven.  Rows: one per body.
     """
-    found = parsed(granted, _COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
+    found = parsed(granted, COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
     agreed = bump_hash()
     pairs = proven.select(*PAIR, F.lit(True).alias("found"))
     placed = found.withColumn("operation_hash", agreed).join(pairs, list(PAIR), "left")
@@ -49,9 +53,9 @@ def channel_epochs(granted: DataFrame, committed: DataFrame, moves: DataFrame | 
     """
     given = [
         parsed(granted, variant).withColumn("variant", F.lit(variant))
-        for variant in (_CHECKPOINT, _POLICY, _PROPOSED)
+        for variant in (CHECKPOINT, POLICY, PROPOSED)
     ]
-    given.append(committed.withColumn("variant", F.lit(_COMMITTED)))
+    given.append(committed.withColumn("variant", F.lit(COMMITTED)))
     if moves is not None:
         given.append(moves.select(*CHANNEL).withColumn("variant", F.lit("AmpTransition")))
     every = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), given)
@@ -85,7 +89,7 @@ def _epochs(committed: DataFrame) -> DataFrame:
 
 def _aggregates() -> list[Column]:
     """Return what decides a channel, as aggregates of its bodies, which carry its epoch."""
-    is_checkpoint = F.col("variant") == _CHECKPOINT
+    is_checkpoint = F.col("variant") == CHECKPOINT
     is_past = is_checkpoint & (F.col("chan_epoch") <= F.col("epoch"))
     is_now = is_checkpoint & (F.col("chan_epoch") == F.col("epoch"))
     rank = F.struct("chan_epoch", "base_gen", "ck_commitment", "body_id", "skip_window_override")
@@ -95,9 +99,9 @@ def _aggregates() -> list[Column]:
     gravity = -sum(
         (F.when(F.col("reason") == reason, at).otherwise(0) for at, reason in enumerate(REASONS)), F.lit(0)
     )
-    is_next = (F.col("variant") == _PROPOSED) & (F.col("parent_epoch") == F.col("epoch"))
+    is_next = (F.col("variant") == PROPOSED) & (F.col("parent_epoch") == F.col("epoch"))
     is_routine = F.col("reason") == REASONS[0]
-    is_commit = F.col("variant") == _COMMITTED
+    is_commit = F.col("variant") == COMMITTED
     is_dormant = is_commit & F.col("is_proven") & (F.col("parent_epoch") > F.col("epoch"))
     return [
         F.max(F.when(is_past, rank)).alias("in_force"),

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs
+from strandline.dialects.aura.reduce.contexts.skeletons import CHARGE
 from strandline.dialects.aura.spark.contexts import flows
 from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
 from strandline.dialects.aura.spark.contexts.encoding import cbor_number, id_hex
@@ -22,7 +23,7 @@ _LIST_OF_5, _BYTES_16 = "85", "50"
 
 def is_charge() -> Column:
     """Return whether a fact is a charge.  Reads: variant."""
-    return F.col("variant").eqNullSafe(flows.CHARGE)
+    return F.col("variant").eqNullSafe(CHARGE)
 
 
 def charges(facts: DataFrame) -> DataFrame:
@@ -32,7 +33,7 @@ def charges(facts: DataFrame) -> DataFrame:
     Gives:  BODY, record_id, size, src, dst, epoch, cost, nonce, is_met (its sender attests it).
     Rows:   one per fact that is a charge.
     """
-    each = parsed(facts.select(*BODY, "record_id", "size", *flows.READ), flows.CHARGE)
+    each = parsed(facts.select(*BODY, "record_id", "size", *flows.READ), CHARGE)
     return each.withColumn("is_met", F.coalesce(is_attested_by("src"), F.lit(False))).drop("attest")
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.reduce.contexts.flows import MOST
+from strandline.dialects.aura.reduce.contexts.skeletons import CHARGE
 from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
 from strandline.dialects.aura.spark.contexts.encoding import id_bytes, row_hash, u64
 from strandline.dialects.aura.spark.tables import HOME
@@ -16,7 +17,6 @@ from strandline.dialects.aura.spark.tables import HOME
 _KEY: Final = (*HOME, "src", "dst", "epoch")
 READ: Final = ("variant", "content_json", "attest")
 LIMIT: Final = (*_KEY, "limit")
-CHARGE: Final = "FlowCharge"
 
 
 def flow_budgets(facts: DataFrame, carried: DataFrame | None) -> DataFrame:

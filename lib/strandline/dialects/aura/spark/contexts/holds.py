@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialects.aura.reduce.contexts.channels import CHECKPOINT, COMMITTED, PROPOSED
 from strandline.dialects.aura.reduce.contexts.holds import GENERATION_OF
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.bodies import BODY, parsed
@@ -17,9 +18,6 @@ from strandline.dialects.aura.spark.contexts.views import View
 from strandline.dialects.aura.spark.tables import BODY_KEY
 from strandline.frames.pruning import GENERATION, boundary
 
-_CHECKPOINT: Final = "AmpChannelCheckpoint"
-_PROPOSED: Final = "AmpProposedChannelEpochBump"
-_COMMITTED: Final = "AmpCommittedChannelEpochBump"
 _CHANNEL: Final = ("namespace", "channel")
 _PEERS: Final = (*_CHANNEL, "chan_epoch")
 _Rule: TypeAlias = Callable[[DataFrame, View], DataFrame]
@@ -33,7 +31,7 @@ def holds(facts: DataFrame, ordinary: View, final: View) -> DataFrame:
     Rows:   one per body.
     """
     rows = facts.select(*BODY, "variant", "content_json")
-    checkpoints = parsed(rows, _CHECKPOINT).select(*BODY, "channel", "chan_epoch", "base_gen").distinct()
+    checkpoints = parsed(rows, CHECKPOINT).select(*BODY, "channel", "chan_epoch", "base_gen").distinct()
     return _of_channels(checkpoints, _of_checkpoints, ordinary, final).unionByName(
         _of_channels(_bumps(rows), _of_bumps, ordinary, final)
     )
@@ -61,7 +59,7 @@ def flags(facts: DataFrame, ids: DataFrame, final: View) -> DataFrame:
 
 
 def _bumps(rows: DataFrame) -> DataFrame:
-    proposed = parsed(rows.select(*BODY, "variant", "content_json"), _PROPOSED)
+    proposed = parsed(rows.select(*BODY, "variant", "content_json"), PROPOSED)
     return proposed.select(*BODY, "channel", "parent_epoch", "bump_id").distinct()
 
 
@@ -98,7 +96,7 @@ def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) 
     """Return the proposed bumps that a consensus or a commit needs which is not proven.  Gives: namespace, body_id."""
     agreed = bumps.withColumn("operation_hash", bump_hash())
     by_consensus = agreed.join(pending, ["namespace", "operation_hash"], "left_semi")
-    commits = parsed(rows, _COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
+    commits = parsed(rows, COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
     open_ = commits.withColumn("operation_hash", bump_hash()).join(
         final.proven.select(*PAIR), list(PAIR), "left_anti"
     )
@@ -109,7 +107,7 @@ def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) 
 def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:
     """Say what keeps checkpoints in one view.  Gives: the columns of `checkpoints`, hold, is_there (the channel is)."""
     ends = (
-        parsed(seen.granted, _CHECKPOINT)
+        parsed(seen.granted, CHECKPOINT)
         .groupBy(*_PEERS)
         .agg(F.max("base_gen").alias("last"), F.min(F.struct("base_gen", "body_id")).alias("first"))
     )

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.reduce.contexts.channels import REASONS
-from strandline.dialects.aura.reduce.contexts.transitions import VARIANTS
+from strandline.dialects.aura.reduce.contexts.transitions import AND_A3, VARIANTS
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.encoding import cbor_number, context_id, tagged
 from strandline.dialects.aura.spark.tables import HOME
@@ -16,7 +16,6 @@ from strandline.dialects.aura.spark.tables import HOME
 CHANNEL: Final = (*HOME, "channel")
 _PLACE: Final = (*CHANNEL, "parent_epoch", "parent_commitment")
 _PROPOSED, _CERTIFIED, _FINALIZED, _ABORT, _CONFLICT, _ALARM, _SUPERSESSION = VARIANTS
-_AND_A3: Final = "A2AndA3"
 
 _PARENT: Final = "channel STRING, parent_epoch DECIMAL(20,0), parent_commitment STRING"
 _IDENTITY: Final = (
@@ -71,7 +70,7 @@ def _judged(said: DataFrame) -> DataFrame:
     is_finalized = F.max((F.col("variant") == _FINALIZED) & F.col("is_proven"))
     return said.groupBy(*_PLACE, F.coalesce("id", "named").alias("id")).agg(
         (is_certified & ~F.max(is_drop)).alias("live"),
-        (is_finalized & ~F.max(is_drop & (F.col("scope") == _AND_A3))).alias("final"),
+        (is_finalized & ~F.max(is_drop & (F.col("scope") == AND_A3))).alias("final"),
         F.max("successor_commitment").alias("to"),
         F.max(F.when(F.col("variant") == _PROPOSED, gravity)).alias("gravity"),
         F.max((F.col("variant") == _CONFLICT) & is_quorate).alias("has_conflict"),

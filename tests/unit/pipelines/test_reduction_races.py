@@ -26,7 +26,9 @@ def writer_at(current, *, replaced=False, others=True):
     store = SimpleNamespace(
         run_id="ours",
         version=lambda table: {STATES: 3, LINES: current}[table],
-        newest_commits={STATES: commits}.__getitem__,
+        commits_after=lambda table, since: [
+            each for each in {STATES: commits}[table] if each["version"] > since
+        ],
         was_replaced=lambda table, *versions: (table, versions) == (LINES, (8, current)) and replaced,
     )
     done = ReduceResult(read_versions={LINES: 8})

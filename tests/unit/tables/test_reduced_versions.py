@@ -220,6 +220,29 @@ def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_v
     assert [is_committed_by_others(tables, "ours", seen) for seen in (1, 2, 3)] == [True, False, False]
 
 
+def test_commits_of_others_are_found_however_many_commits_follow(tmp_path):
+    appended(tmp_path, STATES, 3)
+    merged(tmp_path, 1, "theirs", 0)
+    # Maintenance, and this run: the newest commits of the log have no other run.
+    appended(tmp_path, STATES, COMMITS_SEARCHED + 2)
+    for version in range(3, COMMITS_SEARCHED + 5):
+        edited(tmp_path, STATES, version, operation="OPTIMIZE", **{METADATA_OF_COMMIT: "ours"})
+    merged(tmp_path, COMMITS_SEARCHED + 4, "ours", 2)
+    tables = reads(tmp_path)
+    assert [
+        [each(STATES, "ours", since) for since in (0, 1)]
+        for each in (tables.is_merged_by_others, tables.is_touched_by_others)
+    ] == [[True, False]] * 2
+    assert [is_committed_by_others(tables, "ours", since) for since in (1, 2)] == [True, False]
+    assert tables.merged_by(STATES) == "ours"
+    assert tables.merged_by(STATES, besides="ours") == "theirs"
+    # A MERGE of an operator names no run: it hides none.
+    merged(tmp_path, COMMITS_SEARCHED + 4, None, 2)
+    assert tables.merged_by(STATES) == "theirs"
+    edited(tmp_path, STATES, 1, operation="WRITE")
+    assert tables.merged_by(STATES) is None
+
+
 def test_a_dialect_is_reduced_up_to_the_newest_version_that_any_of_its_states_names(tmp_path):
     for versions in ((3, 1), (1, 3), (1, 7, 3)):
         states(tmp_path, *versions)

@@ -130,14 +130,6 @@ class TableMetadata:
         later = self.commits_after(table, previous, version - previous + COMMITS_SEARCHED)
         return [each for each in later if each["version"] <= version]
 
-    def merged_by(self, table: str, *, besides: str | None = None) -> str | None:
-        """Return the id of the run of the table's last MERGE, or None without one in its log.
-
-        MERGEs of the run `besides` do not count, nor those that name no run: an operator may have made them.
-        """
-        named = (each.get(METADATA_OF_COMMIT) for each in self._merges(table))
-        return next((each for each in named if each is not None and each != besides), None)
-
     def merge_of(self, table: str, run_id: str, written: Written) -> Written:
         """Return what the last MERGE of a run wrote to a table, or `written` if the newest commits have none of it.
 
@@ -162,7 +154,7 @@ class TableMetadata:
         merges = filter(_is_merge, self.commits_after(table, version))
         return [each for each in merges if each.get(METADATA_OF_COMMIT) != run_id]
 
-    def _merges(self, table: str) -> Iterator[dict[str, Any]]:
+    def merges(self, table: str) -> Iterator[dict[str, Any]]:
         """Yield the MERGEs of a table, newest first.
 
         Maintenance can commit more often than `COMMITS_SEARCHED` after a MERGE: then more commits are listed.

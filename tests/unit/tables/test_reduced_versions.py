@@ -200,15 +200,19 @@ def merged(lake, version, run_id, rows, kind="numTargetRowsInserted", deleted=0)
     edited(lake, STATES, version, operation="MERGE", **stated)
 
 
-def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_version(tmp_path):
+def merging(tables):
+    """The runs of the MERGEs of the states, the newest first."""
+    return [each[METADATA_OF_COMMIT] for each in tables.merges(STATES)]
+
+
+def test_merges_are_found_newest_first_and_those_of_others_after_a_version(tmp_path):
     for n in range(5):
         write_deltalake(tmp_path / STATES, pa.table({"n": [n]}), mode="append")
     tables = reads(tmp_path)
-    assert tables.merged_by(STATES) is None
+    assert merging(tables) == []
     merged(tmp_path, 1, "theirs", 2)
     merged(tmp_path, 3, "ours", 2)
-    assert tables.merged_by(STATES) == tables.merged_by(STATES, besides="theirs") == "ours"
-    assert tables.merged_by(STATES, besides="ours") == "theirs"
+    assert merging(tables) == ["ours", "theirs"]
     # What this run saw when it began is no commit that came since.
     assert [tables.is_merged_by_others(STATES, "ours", seen) for seen in (-1, 0, 1, 2, 3)] == [
         True, True, False, False, False
@@ -234,13 +238,11 @@ def test_commits_of_others_are_found_however_many_commits_follow(tmp_path):
         for each in (tables.is_merged_by_others, tables.is_touched_by_others)
     ] == [[True, False]] * 2
     assert [is_committed_by_others(tables, "ours", since) for since in (1, 2)] == [True, False]
-    assert tables.merged_by(STATES) == "ours"
-    assert tables.merged_by(STATES, besides="ours") == "theirs"
-    # A MERGE of an operator names no run: it hides none.
-    merged(tmp_path, COMMITS_SEARCHED + 4, None, 2)
-    assert tables.merged_by(STATES) == "theirs"
+    assert merging(tables) == ["ours", "theirs"]
+    edited(tmp_path, STATES, COMMITS_SEARCHED + 4, operation="WRITE")
+    assert merging(tables) == ["theirs"]
     edited(tmp_path, STATES, 1, operation="WRITE")
-    assert tables.merged_by(STATES) is None
+    assert merging(tables) == []
 
 
 def test_a_dialect_is_reduced_up_to_the_newest_version_that_any_of_its_states_names(tmp_path):

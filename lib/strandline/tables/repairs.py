@@ -1,0 +1,54 @@
+"""Finds out whether a run must repair tables that a killed, or a raced, run wrote last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from strandline.tables.commits import METADATA_OF_COMMIT
+from strandline.tables.merges import TableMerges
+from strandline.tables.recorded_runs import partial_runs
+
+
+class TableRepairs(TableMerges):
+    """The tables of one lake, with what a run repairs in them."""
+
+    def begin_repair(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
+        """Begin to repair the tables if the last other run that wrote one has no row in `run`. Return whether.
+
+        That run was killed, or is still running. Runs that repair nothing, such as `gc`, do not count. MERGEs of this
+        run do not count, either: in a table of all dialects they may be those of another dialect. With `still` they do:
+        a table that this run has written is repaired.
+
+        From now on the MERGEs of this run into these tables commit even if they change nothing, so that it becomes the
+        last writer, and the next run has nothing to repair. The caller must write what that run may have left.
+        """
+        return bool(self._begin_repair(tables, still=still))
+
+    def begin_repair_of(self, table: str) -> str | None:
+        """Begin to repair one table, as `begin_repair` does. Return the id of the run without a row, or None."""
+        return self._begin_repair((table,), still=False).get(table)
+
+    def _begin_repair(self, tables: tuple[str, ...], *, still: bool) -> dict[str, str]:
+        found = self.partial_runs(tables, still=still)
+        if found:
+            self._commit_always.update(tables)
+        return found
+
+    def partial_runs(self, tables: Iterable[str], *, still: bool) -> dict[str, str]:
+        """Return, by table, the last run to write it if it has no row in `run`; `still` as in `begin_repair`."""
+        return partial_runs(self, {table: self._writers(table, still=still) for table in tables})
+
+    def _writers(self, table: str, *, still: bool) -> Iterator[str]:
+        """Yield the ids of the runs that merged into a table, the newest first, each once; `still`: up to this run.
+
+        A MERGE of an operator names no run: it hides none.
+        """
+        passed: set[str] = set()
+        for merge in self.merges(table):
+            run_id = merge.get(METADATA_OF_COMMIT)
+            if run_id == self.run_id:
+                if still:
+                    return
+            elif run_id is not None and run_id not in passed:
+                passed.add(run_id)
+                yield run_id

@@ -1,0 +1,94 @@
+"""Which runs leave a table to be repaired, and which runs after them hide it."""
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from strandline.tables import recorded_runs, small_tables
+from strandline.tables.commits import METADATA_OF_COMMIT
+from strandline.tables.location import Location
+from strandline.tables.store import TableStore
+from support import delta_rs_lake
+from unit.tables.test_reduced_versions import edited
+
+RECORDS, REDUCED, RUNS = "node_journal_line", "node_journal", "run"
+COUNTS = {
+    "ingest": {"read": 3, "new": 3},
+    "empty": {"read": 0, "new": 0},
+    "nodes": {"read": 0, "new": 0, "authored": 2},
+    "reduce": {"new_records": 1, "reduced": 1},
+    "from": {"read": 0, "new": 0, "reduced": 0, "authored": 1},
+    "sync": {"authored": 2, "reduced": 1},
+    "gc": {"prunable": 2, "pruned": 2},
+    "charge": {"new": 1},
+    "old": {},
+}
+COMMANDS = {"empty": "ingest", "nodes": "ingest", "from": "sync", "charge": "effects", "old": "ingest"}
+
+
+def store_of(lake, run_id="later", attempt=""):
+    return TableStore(None, Location.lake(str(lake)), None, run_id=run_id, attempt=attempt)
+
+
+def merged(lake, table, *run_ids):
+    for run_id in run_ids:
+        write_deltalake(lake / table, pa.table({"n": [1]}), mode="append")
+        stated = {} if run_id is None else {METADATA_OF_COMMIT: run_id}
+        edited(lake, table, DeltaTable(str(lake / table)).version(), operation="MERGE", **stated)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A lake with a row for each run of COUNTS."""
+    for run_id, counts in COUNTS.items():
+        row = {"run_id": run_id, "command": COMMANDS.get(run_id, run_id), "counts": list(counts.items())}
+        delta_rs_lake.write(tmp_path, RUNS, [row])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("table", "hiding", "open_"),
+    [
+        (RECORDS, ["ingest", "empty", "from", "old"], ["nodes", "sync", "gc", "charge", None]),
+        (REDUCED, ["reduce", "from", "sync", "old"], ["ingest", "gc", None]),
+    ],
+)
+def test_a_killed_run_is_hidden_only_by_a_run_that_repaired_the_table(lake, table, hiding, open_):
+    merged(lake, table, "gc", "killed")
+    assert store_of(lake).begin_repair_of(table) == "killed"
+    for after in open_:
+        merged(lake, table, after, after)
+        assert store_of(lake).begin_repair_of(table) == "killed"
+    for after in hiding:
+        merged(lake, table, "killed", after)
+        assert not store_of(lake).begin_repair((table,))
+        merged(lake, table, "gc")
+        assert not store_of(lake).begin_repair((table,))
+
+
+def test_of_more_runs_than_are_asked_for_the_oldest_counts_as_killed(lake, monkeypatch):
+    merged(lake, RECORDS, "charge", "nodes", "gc", "sync")
+    assert store_of(lake).begin_repair_of(RECORDS) is None
+    monkeypatch.setattr(recorded_runs, "ASKED_AT_ONCE", (1, 2))
+    assert store_of(lake).begin_repair_of(RECORDS) == "nodes"
+    merged(lake, RECORDS, "ingest")
+    assert store_of(lake).begin_repair_of(RECORDS) is None
+
+
+def test_this_run_ends_a_repair_by_its_own_merge_and_hides_no_other_run_in_a_shared_table(lake):
+    merged(lake, REDUCED, "killed", "gc")
+    store = store_of(lake)
+    assert store.partial_runs([REDUCED], still=True) == {REDUCED: "killed"}
+    merged(lake, REDUCED, store.run_id, "gc")
+    assert store.partial_runs([REDUCED], still=True) == {}
+    assert store.partial_runs([REDUCED], still=False) == {REDUCED: "killed"}
+
+
+def test_the_newest_rows_of_a_large_table_say_the_same_of_a_run(lake, monkeypatch):
+    few = recorded_runs.recorded_runs(store_of(lake), COUNTS)
+    assert few.keys() == COUNTS.keys()
+    assert len(set(few.values())) == 4
+    monkeypatch.setattr(small_tables, "MOST_FILES", 0)
+    monkeypatch.setattr(TableStore, "read", None)
+    assert recorded_runs.recorded_runs(store_of(lake), COUNTS) == few
+    assert recorded_runs.recorded_runs(store_of(lake), ()) == {}

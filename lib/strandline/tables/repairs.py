@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from strandline.tables.commits import METADATA_OF_COMMIT
@@ -41,12 +42,14 @@ class TableRepairs(TableMerges):
     def _writers(self, table: str, *, still: bool) -> Iterator[str]:
         """Yield the ids of the runs that merged into a table, the newest first, each once; `still`: up to this run.
 
-        A MERGE of an operator names no run: it hides none.
+        A MERGE of an operator names no run: it hides none. Where another process can have had the id of this run, the
+        MERGEs below the first one of this process are those of an attempt that was killed.
         """
         passed: set[str] = set()
+        first = self._first_merges.get(table, math.inf) if self.attempt else -1
         for merge in self.merges(table):
             run_id = merge.get(METADATA_OF_COMMIT)
-            if run_id == self.run_id:
+            if run_id == self.run_id and merge["version"] >= first:
                 if still:
                     return
             elif run_id is not None and run_id not in passed:

@@ -1,5 +1,7 @@
 """Which runs leave a table to be repaired, and which runs after them hide it."""
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -7,6 +9,7 @@ from deltalake import DeltaTable, write_deltalake
 from strandline.tables import recorded_runs, small_tables
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
+from strandline.tables.merges import LAST_COMMIT
 from strandline.tables.store import TableStore
 from support import delta_rs_lake
 from unit.tables.test_reduced_versions import edited
@@ -82,6 +85,26 @@ def test_this_run_ends_a_repair_by_its_own_merge_and_hides_no_other_run_in_a_sha
     merged(lake, REDUCED, store.run_id, "gc")
     assert store.partial_runs([REDUCED], still=True) == {}
     assert store.partial_runs([REDUCED], still=False) == {REDUCED: "killed"}
+
+
+def test_a_retry_repairs_what_its_own_attempt_left_that_was_killed(lake):
+    merged(lake, RECORDS, "ingest", "later")
+    # A run whose id nobody gave has no other process.
+    assert store_of(lake).begin_repair_of(RECORDS) is None
+    store = store_of(lake, attempt="b-")
+    assert store.begin_repair_of(RECORDS) == "later"
+    assert store.partial_runs([RECORDS], still=True) == {RECORDS: "later"}
+    # As a MERGE of this process notes it.
+    merged(lake, RECORDS, "later")
+    session = {LAST_COMMIT: str(store.version(RECORDS))}
+    store.spark = SimpleNamespace(conf=SimpleNamespace(get=session.get))
+    store.through(store.spark)._committed(RECORDS)
+    assert store.partial_runs([RECORDS], still=True) == {}
+    assert store.begin_repair_of(RECORDS) == "later"
+    # The attempt had written its row: nothing is left of it.
+    row = {"run_id": "later", "command": "ingest", "counts": [("read", 1)]}
+    delta_rs_lake.write(lake, RUNS, [row])
+    assert store_of(lake, attempt="c-").begin_repair_of(RECORDS) is None
 
 
 def test_the_newest_rows_of_a_large_table_say_the_same_of_a_run(lake, monkeypatch):

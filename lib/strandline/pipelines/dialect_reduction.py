@@ -85,6 +85,8 @@ class DialectReduction:
         if previous is not None and deletes_strays:
             self._write_all(writer, scope, previous)
         elif previous is None or whole:
+            # Another first reduction may have read the records before a RESTORE, and no state says what came before.
+            writer.deletes_strays = writer.deletes_strays or previous is None
             # A first reduction that was killed may have left rows of records that are gone now.
             is_left = previous is None and store.begin_repair(dialect.info.reduced_tables)
             writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left or deletes_strays)

@@ -23,8 +23,9 @@ class ReductionWriter:
 
     `is_overtaken`: another run wrote a state of the same namespaces since then. Of two such runs the one that writes
     its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
-    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or the record table
-    was restored, replaced or made anew after it was read, and another run may have named a newer version of it since.
+    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or it is the first,
+    or the record table was restored, replaced or made anew after it was read, and another run may have named a newer
+    version of it since.
     """
 
     def __init__(

@@ -142,3 +142,32 @@ def test_a_writer_that_deletes_strays_is_overtaken_by_states_that_it_does_not_wr
     monkeypatch.setattr(writer, "_new_states", lambda _: new)
     states = SimpleNamespace(select=lambda _: None)
     assert writer._overlaps(states, Written(6)) == deletes_strays
+
+
+def test_a_first_reduction_beside_another_one_is_repeated_with_its_strays_deleted(monkeypatch):
+    """The other one may have read the records before a RESTORE: its rows of records that are gone have new states."""
+    before, wrote = iter([None, 5, 5]), []
+
+    class Writer(SimpleNamespace):
+        def __init__(self, *_):
+            super().__init__(is_overtaken=False, deletes_strays=False)
+
+        def write(self, _, *, replaces_all):
+            wrote.append(replaces_all)
+            self.is_overtaken = True
+
+        def write_all(self, _):
+            wrote.append("all")
+
+    monkeypatch.setattr(dialect_reduction, "ReductionWriter", Writer)
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (next(before), 1))
+    monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
+    sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
+    store = SimpleNamespace(version=lambda _: 5, begin_repair=lambda _: False)
+    context = SimpleNamespace(progress=SimpleNamespace(note=print, stage=print))
+    reduction = dialect_reduction.DialectReduction(
+        store, sdmp, ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
+    )
+    monkeypatch.setattr(reduction, "_scope", lambda *_: SimpleNamespace(version=5, side_versions={}))
+    reduction.run()
+    assert wrote == [False, "all"]

@@ -100,7 +100,7 @@ class DialectReduction:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
             writer.note_findings(rebuilt)
             differing = differences(store, dialect, rebuilt)
-            if differing and writer.others_wrote_states():
+            if differing and writer.others_wrote_rows():
                 # They may be newer, not different.
                 return False
             if differing:

@@ -171,3 +171,38 @@ def test_a_first_reduction_beside_another_one_is_repeated_with_its_strays_delete
     monkeypatch.setattr(reduction, "_scope", lambda *_: SimpleNamespace(version=5, side_versions={}))
     reduction.run()
     assert wrote == [False, "all"]
+
+
+@pytest.mark.parametrize(
+    ("new", "touched", "expected"),
+    [(True, False, True), (False, True, True), (False, False, False)],
+    ids=["states of this dialect", "rows without states", "states of another dialect"],
+)
+def test_what_differs_in_a_full_reduction_may_be_newer_only_if_another_run_wrote_rows_of_its_dialect(
+    monkeypatch, new, touched, expected
+):
+    """Else streams of other dialects would end `reduce --full` with a conflict that nobody had."""
+    store = SimpleNamespace(version=lambda _: 8)
+    aura = SimpleNamespace(info=dialect("aura").info, reduce=lambda *_: Reduction({}, None))
+    done = ReduceResult(read_versions={"aura_fact": 8})
+    reduction = dialect_reduction.DialectReduction(
+        store, aura, ReduceRequest(full=True), ReducerOptions(), None, None, done
+    )
+    reduction._context = SimpleNamespace(progress=SimpleNamespace(stage=lambda _: None))
+    scope = SimpleNamespace(version=8, side_versions={})
+    monkeypatch.setattr(reduction, "_scope", lambda *_: scope)
+    monkeypatch.setattr(reduction, "_why_all", lambda *_: None)
+    monkeypatch.setattr(reduction, "_reduce_new", lambda *_: None)
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (8, 1))
+    monkeypatch.setattr(dialect_reduction, "replace", lambda *_, **__: scope)
+    monkeypatch.setattr(dialect_reduction, "differences", lambda *_: {"attested_op": ["authority:1"]})
+    writer = ReductionWriter(store, aura, None, SimpleNamespace(has_rows=lambda _: new), done)
+    store.run_id = "ours"
+    store.is_merged_by_others = lambda *_: True
+    store.is_touched_by_others = lambda *_: touched
+    monkeypatch.setattr(writer, "_new_states", lambda _: None)
+    written = []
+    monkeypatch.setattr(writer, "write_all", written.append)
+    assert reduction._reduce(writer, whole=False, deletes_strays=False) is not expected
+    assert bool(written) is not expected
+    assert bool(done.differences) is not expected

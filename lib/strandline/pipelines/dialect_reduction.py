@@ -178,11 +178,13 @@ class DialectReduction:
         writer.write_all(dialect.reduce(None, store, self._jobs, scope))
         if was_recreated(store, self._table, previous, scope.version):
             reduced_versions.restart(store, dialect.info.name, scope.version)
-        elif (
-            not writer.is_overtaken
-            and reduced_before(store, dialect.info.name)[0] == previous < scope.version
-        ):
-            advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
+            return
+        if writer.is_overtaken:
+            return
+        named, _ = reduced_before(store, dialect.info.name)
+        # Less than before, if the state that named it is gone.
+        if named is not None and named <= previous and named < scope.version:
+            advance_reduced_version(store, dialect, named, scope.version, self._jobs)
             # A state that came in between, of an older version, lies below the new one: no later run looks for it.
             writer.is_overtaken = writer.others_reduced()
 

@@ -206,3 +206,24 @@ def test_what_differs_in_a_full_reduction_may_be_newer_only_if_another_run_wrote
     assert reduction._reduce(writer, whole=False, deletes_strays=False) is not expected
     assert bool(written) is not expected
     assert bool(done.differences) is not expected
+
+
+@pytest.mark.parametrize(
+    ("named", "advanced"),
+    [(6, [(6, 8)]), (3, [(3, 8)]), (None, []), (7, []), (8, [])],
+    ids=["as before", "the state that named it is gone", "no state is left", "another run", "this run"],
+)
+def test_after_everything_was_reduced_a_state_names_the_version_also_if_the_newest_one_is_gone(
+    monkeypatch, named, advanced
+):
+    found = []
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (named, 1))
+    monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
+    monkeypatch.setattr(dialect_reduction, "advance_reduced_version", lambda *args: found.append(args[2:4]))
+    sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
+    reduction = dialect_reduction.DialectReduction(
+        None, sdmp, ReduceRequest(), ReducerOptions(), None, None, ReduceResult()
+    )
+    writer = SimpleNamespace(write_all=print, is_overtaken=False, others_reduced=lambda: False)
+    reduction._write_all(writer, SimpleNamespace(version=8), 6)
+    assert found == advanced

@@ -135,7 +135,7 @@ class TableMetadata:
 
         The last commit of a session may be another one: Delta's auto compaction commits right after the MERGE.
         """
-        merges = filter(_is_merge, self.newest_commits(table))
+        merges = filter(is_merge, self.newest_commits(table))
         merge = next((each for each in merges if each.get(METADATA_OF_COMMIT) == run_id), None)
         if merge is None:
             return written
@@ -151,7 +151,7 @@ class TableMetadata:
         return not all(map(changes_rows, self._merges_of_others(table, run_id, version)))
 
     def _merges_of_others(self, table: str, run_id: str, version: int) -> list[dict[str, Any]]:
-        merges = filter(_is_merge, self.commits_after(table, version))
+        merges = filter(is_merge, self.commits_after(table, version))
         return [each for each in merges if each.get(METADATA_OF_COMMIT) != run_id]
 
     def merges(self, table: str) -> Iterator[dict[str, Any]]:
@@ -162,13 +162,14 @@ class TableMetadata:
         limit, seen = COMMITS_SEARCHED, math.inf
         while True:
             commits = self.newest_commits(table, limit)
-            yield from (each for each in commits if each["version"] < seen and _is_merge(each))
+            yield from (each for each in commits if each["version"] < seen and is_merge(each))
             if len(commits) < limit:
                 return
             limit, seen = limit * _MORE, commits[-1]["version"]
 
 
-def _is_merge(commit: Mapping[str, Any]) -> bool:
+def is_merge(commit: Mapping[str, Any]) -> bool:
+    """Return whether a commit is that of a MERGE."""
     return bool(commit["operation"] == "MERGE")
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.merges import TableMerges
+from strandline.tables.metadata import is_merge
 from strandline.tables.recorded_runs import partial_runs
+
+RACED: Final = "-raced"
+"""What follows the id of a run in the id of the mark that it leaves: see `TableStore.leave_behind`."""
 
 
 class TableRepairs(TableMerges):
@@ -38,6 +43,16 @@ class TableRepairs(TableMerges):
     def partial_runs(self, tables: Iterable[str], *, still: bool) -> dict[str, str]:
         """Return, by table, the last run to write it if it has no row in `run`; `still` as in `begin_repair`."""
         return partial_runs(self, {table: self._writers(table, still=still) for table in tables})
+
+    def hides_mark(self, table: str, version: int) -> bool:
+        """Return whether this run merged into a table above a mark that a run left there after a version.
+
+        Runs that begin later look no further than the MERGE of this one, which has not seen what the mark stands for.
+        """
+        merges = filter(is_merge, self.commits_after(table, version))
+        runs = [str(each.get(METADATA_OF_COMMIT)) for each in merges]
+        named = [each for each in runs if each == self.run_id or each.endswith(RACED)]
+        return named[:1] == [self.run_id] and set(named) != {self.run_id}
 
     def _writers(self, table: str, *, still: bool) -> Iterator[str]:
         """Yield the ids of the runs that merged into a table, the newest first, each once; `still`: up to this run.

@@ -27,7 +27,7 @@ from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, transaction
 from strandline.tables.data_files import ROWS_PER_FILE
 from strandline.tables.location import Location
-from strandline.tables.repairs import TableRepairs
+from strandline.tables.repairs import RACED, TableRepairs
 from strandline.tables.work_settings import SMALL_WORK_BYTES
 from strandline.tables.written import Written
 
@@ -185,7 +185,7 @@ class TableStore(TableRepairs):
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
         self._statements += 1
         # As in `through`: Delta would skip the second such commit of a run.
-        self.of_run(f"{self.run_id}-raced", f"{self.attempt}{self._statements}.").touch(table)
+        self.of_run(f"{self.run_id}{RACED}", f"{self.attempt}{self._statements}.").touch(table)
 
     def touch(self, table: str) -> Written:
         """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""

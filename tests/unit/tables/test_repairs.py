@@ -6,11 +6,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from strandline.dialects import dialect
+from strandline.pipelines.admission import Admitter
 from strandline.tables import recorded_runs, small_tables
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
 from strandline.tables.merges import LAST_COMMIT
 from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 from support import delta_rs_lake
 from unit.tables.test_reduced_versions import edited
 
@@ -105,6 +108,46 @@ def test_a_retry_repairs_what_its_own_attempt_left_that_was_killed(lake):
     row = {"run_id": "later", "command": "ingest", "counts": [("read", 1)]}
     delta_rs_lake.write(lake, RUNS, [row])
     assert store_of(lake, attempt="c-").begin_repair_of(RECORDS) is None
+
+
+def test_a_merge_above_a_mark_that_came_after_its_run_had_read_hides_it(lake):
+    store = store_of(lake)
+    merged(lake, RECORDS, "ingest", "early-raced", "ingest")
+    began = store.version(RECORDS)
+    merged(lake, RECORDS, "ingest")
+    assert not store.hides_mark(RECORDS, began)
+    merged(lake, RECORDS, "later", "ingest-raced")
+    # It is above the MERGE of this run: the next one finds it.
+    assert not store.hides_mark(RECORDS, began)
+    merged(lake, RECORDS, "gc", "later", "ingest")
+    assert store.hides_mark(RECORDS, began)
+    assert store_of(lake, "next").begin_repair_of(RECORDS) is None
+    merged(lake, RECORDS, "later-raced")
+    assert not store.hides_mark(RECORDS, began)
+    assert store_of(lake, "next").begin_repair_of(RECORDS) == "later-raced"
+
+
+@pytest.mark.parametrize("hides", [True, False])
+@pytest.mark.parametrize("races", [True, False])
+def test_a_run_leaves_one_mark_if_it_raced_or_hides_one(races, hides):
+    left = []
+    store = SimpleNamespace(
+        run_id="ours", end_repair=dict, is_merged_by_others=lambda *_: races, hides_mark=lambda *_: hides,
+        leave_behind=left.append, spark=None,
+    )  # fmt: skip
+    admitter = Admitter.__new__(Admitter)
+    admitter._store, admitter._dialect = store, dialect("sdmp")
+    admitter.quarantine = SimpleNamespace(written=None)
+    admitter._written, admitter._seen = {RECORDS: Written(5, 2)}, {RECORDS: 3, "quarantine": 1}
+    admitter.end()
+    assert left == [RECORDS] * (races or hides)
+    left.clear()
+    # After local journals, which this run wrote above its mark; without records to admit there is none.
+    admitter.keep_mark(Written(7, 1))
+    for written, seen in ((None, 3), (Written(4, 1), 3), (Written(7, 1), None)):
+        admitter._seen = {} if seen is None else {RECORDS: seen}
+        admitter.keep_mark(written)
+    assert left == [RECORDS] * hides
 
 
 def test_the_newest_rows_of_a_large_table_say_the_same_of_a_run(lake, monkeypatch):

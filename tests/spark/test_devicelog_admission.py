@@ -316,3 +316,14 @@ def test_what_waits_for_a_record_that_another_run_wrote_at_the_same_time_is_admi
         assert (later.counts["new"], later.counts["readmitted"]) == (1, 2)
         assert lake.rows("quarantine") == []
         assert not lake.store().begin_repair(INFO.ingest_tables)
+
+    def beside(admitter, admission):
+        lake.store().mark_race(TABLE)
+        return merge(admitter, admission)
+
+    # Two others race while a third run is between its reading and its writing: it does not hide their mark.
+    monkeypatch.setattr(Admitter, "merge", beside)
+    third = Log(b"third")
+    third.found("third")
+    assert ingest("third", third.entries).counts["new"] == 1
+    assert lake.store().begin_repair(INFO.ingest_tables)

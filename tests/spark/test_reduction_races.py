@@ -1,5 +1,7 @@
 """Two reductions at once, one of which deletes rows that no record gives."""
 
+import pytest
+
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.faults import Faults
@@ -15,11 +17,12 @@ LINES = "node_journal_line"
 class Beside:
     """A lake with one journal that stays, its reference, and reductions that read an older version of the lines."""
 
-    def __init__(self, lake, monkeypatch, root):
+    def __init__(self, lake, monkeypatch, root, *, is_reduced=True):
         self.lake, self.reference = lake, ReferenceLake()
         self._monkeypatch, self._root = monkeypatch, root
         self.ingest(1)
-        lake.reduce()
+        if is_reduced:
+            lake.reduce()
         self.version = lake.versions()[LINES]
 
     def ingest(self, number: int, *, stays: bool = True) -> None:
@@ -69,10 +72,11 @@ def test_what_a_restore_removed_after_it_was_read_has_no_journal_although_anothe
     beside.assert_settled()
 
 
+@pytest.mark.parametrize("is_reduced", [True, False], ids=["later", "first"])
 def test_a_reduction_after_a_restore_deletes_what_one_that_read_the_removed_lines_wrote_meanwhile(
-    new_lake, monkeypatch, tmp_path
+    new_lake, monkeypatch, tmp_path, is_reduced
 ):
-    beside = Beside(new_lake(), monkeypatch, tmp_path)
+    beside = Beside(new_lake(), monkeypatch, tmp_path, is_reduced=is_reduced)
     beside.ingest(2, stays=False)
     removed = beside.lake.versions()[LINES]
     beside.restore()

@@ -10,6 +10,7 @@ from strandline.tables.commits import Retry
 from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
+from support.devicelog_cases import Log, lines
 from support.kills import KilledError, killed_at
 from support.lakes import write_files
 from support.random_journals import corpus
@@ -27,7 +28,7 @@ def _ingest(lake, folder, attempt, faults=None):
     )
     request = IngestRequest(sources=(str(folder),))
     context = lake.context(store, "ingest", faults)
-    return ingest.run(store, dialect("sdmp"), request, lake.settings, context)
+    return ingest.run(store, dialect(lake.dialect), request, lake.settings, context)
 
 
 def test_a_killed_run_repeated_under_its_id_has_what_arrived_since_and_one_row(new_lake, tmp_path):
@@ -49,3 +50,18 @@ def test_a_killed_run_repeated_under_its_id_has_what_arrived_since_and_one_row(n
     assert [row[0] for row in lake.rows("run", "run_id")].count("job-19") == 1
     told = recorded_run(open_delta_rs(Location.lake(str(lake.path))), "job-19")
     assert (told.counts, told.tables, told.reasons) == (report.counts, report.tables, report.reasons)
+
+
+def test_a_killed_run_repeated_under_its_id_ends_the_wait_for_the_records_that_it_inserted(
+    new_lake, tmp_path
+):
+    lake, log = new_lake(dialect="devicelog"), Log(b"repeated")
+    log.found("log")
+    log.say("a")
+    lake.ingest(write_files(tmp_path / "waits", {"log.jsonl": lines(*log.entries[1:])}))
+    first = write_files(tmp_path / "first", {"log.jsonl": lines(*log.entries[:1])})
+    with pytest.raises(KilledError):
+        _ingest(lake, first, "a", killed_at("ingest.records"))
+    assert lake.rows("quarantine", "status") == [("deferred",)]
+    _ingest(lake, first, "b")
+    assert lake.rows("quarantine") == []

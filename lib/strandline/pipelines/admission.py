@@ -151,6 +151,20 @@ class Admitter:
             for mine, other in ((records, QUARANTINE), (QUARANTINE, records))
         ):
             store.mark_race(records)
+        else:
+            self.keep_mark(self.written().get(records))
+
+    def keep_mark(self, written: Written | None) -> None:
+        """Leave a mark once more that a MERGE of this run hides: its own, or one that came after this run had read.
+
+        `written` is the last commit of this run to the record table; None without one.
+        """
+        table, store = self._dialect.info.record_table, self._store
+        if written is None or not self._seen or written.version <= self._seen[table] + 1:
+            # Nothing is between what this run read and what it wrote.
+            return
+        if store.hides_mark(table, self._seen[table]):
+            store.mark_race(table)
 
     def written(self) -> dict[str, Written]:
         """Return the commits so far, by table."""

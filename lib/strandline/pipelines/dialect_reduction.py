@@ -85,6 +85,8 @@ class DialectReduction:
         if previous is not None and deletes_strays:
             self._write_all(writer, scope, previous)
         elif previous is None or whole:
+            # Another first reduction may have read the records before a RESTORE, and no state says what came before.
+            writer.deletes_strays = writer.deletes_strays or previous is None
             # A first reduction that was killed may have left rows of records that are gone now.
             is_left = previous is None and store.begin_repair(dialect.info.reduced_tables)
             writer.write(dialect.reduce(None, store, jobs, scope), replaces_all=is_left or deletes_strays)
@@ -98,7 +100,7 @@ class DialectReduction:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
             writer.note_findings(rebuilt)
             differing = differences(store, dialect, rebuilt)
-            if differing and writer.others_wrote_states():
+            if differing and writer.others_wrote_rows():
                 # They may be newer, not different.
                 return False
             if differing:
@@ -176,11 +178,13 @@ class DialectReduction:
         writer.write_all(dialect.reduce(None, store, self._jobs, scope))
         if was_recreated(store, self._table, previous, scope.version):
             reduced_versions.restart(store, dialect.info.name, scope.version)
-        elif (
-            not writer.is_overtaken
-            and reduced_before(store, dialect.info.name)[0] == previous < scope.version
-        ):
-            advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
+            return
+        if writer.is_overtaken:
+            return
+        named, _ = reduced_before(store, dialect.info.name)
+        # Less than before, if the state that named it is gone.
+        if named is not None and named <= previous and named < scope.version:
+            advance_reduced_version(store, dialect, named, scope.version, self._jobs)
             # A state that came in between, of an older version, lies below the new one: no later run looks for it.
             writer.is_overtaken = writer.others_reduced()
 

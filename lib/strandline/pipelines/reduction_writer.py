@@ -23,8 +23,9 @@ class ReductionWriter:
 
     `is_overtaken`: another run wrote a state of the same namespaces since then. Of two such runs the one that writes
     its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
-    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or the record table
-    was restored, replaced or made anew after it was read, and another run may have named a newer version of it since.
+    With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or it is the first,
+    or the record table was restored, replaced or made anew after it was read, and another run may have named a newer
+    version of it since.
     """
 
     def __init__(
@@ -49,6 +50,10 @@ class ReductionWriter:
         return self.others_wrote_states() and self._jobs.has_rows(
             self._new_states(self._store.version(STATES))
         )
+
+    def others_wrote_rows(self) -> bool:
+        """Return whether another run wrote rows of this dialect since this writer was made, as far as states tell."""
+        return self.others_reduced() or self._is_touched()
 
     def write_all(self, rebuilt: Reduction) -> None:
         """Write the rows of a full reduction, and delete stored rows that it does not have."""
@@ -157,18 +162,20 @@ class ReductionWriter:
         """
         if not self.others_wrote_states():
             return False
-        store = self._store
-        if store.is_touched_by_others(STATES, store.run_id, self._since):
-            # For rows of other tables: see `write`.
+        if self._is_touched():
             return True
         # Those that this run replaced are in the version before.
-        last = written.version
+        store, last = self._store, written.version
         if written.is_change:
             last = store.merge_of(STATES, store.run_id, written).version - 1
         new = self._new_states(last)
         if not self.deletes_strays:
             new = new.join(states.select("namespace"), "namespace", "left_semi")
         return self._jobs.has_rows(new)
+
+    def _is_touched(self) -> bool:
+        """Return whether another run committed nothing to the states, for rows of other tables: see `write`."""
+        return self._store.is_touched_by_others(STATES, self._store.run_id, self._since)
 
     def _new_states(self, last: int) -> DataFrame:
         """Return the states of the dialect at a version that other runs wrote after this writer was made."""

@@ -24,7 +24,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
 
     A namespace has changed if its records, its reducer, the skip window or what is applied differ, or if its last
     snapshot is damaged; then the new one lists all members again. `counts` has `snapshots`, `covered` and `prunable`
-    (records of the new snapshots), and `damaged` (snapshots that were changed).
+    (records of the new snapshots), and `damaged` (snapshots that were changed). The member `without_snapshots` has the
+    dialects that the request names, itself or by a namespace, and that keep their records.
 
     A kill leaves members without a snapshot, which are ignored; the same command then takes the same snapshots.
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING; NAMESPACE_UNKNOWN,
@@ -37,8 +38,12 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
     read: dict[str, int] = {}
     namespaces = 0
     names = prune_plans.named(store, every, request, context)
+    pairs = prune_plans.pruning_dialects(every, request)
+    without = sorted({*request.dialects, *names.chosen} - {dialect.info.name for dialect, _ in pairs})
+    for name in without:
+        context.progress.note(f"namespaces of {name} have no snapshots: it keeps its records")
     with SparkJobs(context.progress) as jobs:
-        for pair in prune_plans.pruning_dialects(every, request):
+        for pair in pairs:
             work_bytes = store.stored_bytes(pair[0].info.record_table)
             if not work_bytes or names.leaves_out(pair[0].info.name):
                 continue
@@ -57,7 +62,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
                 )  # fmt: skip
                 counts = {name: count + (total[name] or 0) for name, count in counts.items()}
                 namespaces += planned.verdicts.count()
-    members = {"skip_window": request.skip_window}
+    members = {"skip_window": request.skip_window, "without_snapshots": without}
     result = RunResult(
         counts=counts, namespaces=namespaces, read_versions=read, written=written, members=members
     )

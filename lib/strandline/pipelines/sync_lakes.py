@@ -104,6 +104,7 @@ class _Sync:
         self._settings = settings
         self._context = context
         self._totals = SyncTotals(there.name, request.dry_run)
+        self._admitters: dict[str, Admitter] = {}
 
     def run(self, dialects: tuple[Dialect, ...]) -> Report:
         """Do all steps, in an order that allows a kill between any two."""
@@ -168,6 +169,7 @@ class _Sync:
 
     def _copy_missing(self, dialect: Dialect, found: Comparison, jobs: SparkJobs) -> None:
         admitter = Admitter(self._store, dialect, self._settings, self._context, jobs)
+        self._admitters[dialect.info.name] = admitter
         try:
             self._admit_missing(admitter, dialect, found, jobs)
         finally:
@@ -217,6 +219,8 @@ class _Sync:
                 self._store, dialect.info, writer, options, self._context, with_peers=True
             )
             self._totals.add_journals(dialect.info.record_table, journals)
+            if dialect.info.name in self._admitters:
+                self._admitters[dialect.info.name].keep_mark(journals.written)
 
     def _options_of(self, dialect: Dialect) -> object | None:
         return self._request.options.get(dialect.info.name)

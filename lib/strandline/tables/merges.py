@@ -48,6 +48,8 @@ class TableMerges(TableReads):
         self._statements = 0
         self._commit_always: set[str] = set()
         """Tables into which each MERGE commits, also one that changes nothing."""
+        self._first_merges: dict[str, int] = {}
+        """By table, the version of the first MERGE that this process committed."""
 
     def through(self, session: SparkSession) -> Self:
         """Return the same tables for the same run, for a statement through another session."""
@@ -98,4 +100,7 @@ class TableMerges(TableReads):
     def _committed(self, table: str) -> int:
         """Return the version that the last statement committed, or the table's version if it committed nothing."""
         made = self.spark.conf.get(LAST_COMMIT, None)
-        return self.version(table) if made is None else int(made)
+        if made is None:
+            return self.version(table)
+        self._first_merges.setdefault(table, int(made))
+        return int(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 COMMITS_SEARCHED: Final = 20
-"""Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
+"""Number of newest commits of a table that are listed first: mostly they have its last MERGE."""
+_MORE: Final = 10
+"""How many times as many commits are listed next."""
 
 
 class TableMetadata:
@@ -111,25 +114,28 @@ class TableMetadata:
         """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""
         return newest_addition(self._commits(table, previous, version), previous, version) is not None
 
+    def commits_after(self, table: str, version: int, first: int = COMMITS_SEARCHED) -> list[dict[str, Any]]:
+        """Return the commits after a version, newest first, as far as the log has them.
+
+        They are listed at once if they are among the `first` newest ones.
+        """
+        commits = self.newest_commits(table, first)
+        if commits and commits[-1]["version"] > version + 1:
+            commits = self.newest_commits(table, commits[0]["version"] - version + COMMITS_SEARCHED)
+        return [each for each in commits if each["version"] > version]
+
     def _commits(self, table: str, previous: int, version: int) -> list[dict[str, Any]]:
         """Return the commits after the version `previous`, up to `version`, newest first."""
         # The newest commits are listed, and other writers may have added some to these.
-        newest = self.newest_commits(table, version - previous + COMMITS_SEARCHED)
-        return [each for each in newest if previous < each["version"] <= version]
-
-    def merged_by(self, table: str, *, besides: str | None = None) -> str | None:
-        """Return the id of the run of the table's last MERGE, or None without one among its newest commits.
-
-        MERGEs of the run `besides` do not count.
-        """
-        return next((each for each in self._merges(table, -1) if besides is None or each != besides), None)
+        later = self.commits_after(table, previous, version - previous + COMMITS_SEARCHED)
+        return [each for each in later if each["version"] <= version]
 
     def merge_of(self, table: str, run_id: str, written: Written) -> Written:
         """Return what the last MERGE of a run wrote to a table, or `written` if the newest commits have none of it.
 
         The last commit of a session may be another one: Delta's auto compaction commits right after the MERGE.
         """
-        merges = self._newest_merges(table, -1)
+        merges = filter(is_merge, self.newest_commits(table))
         merge = next((each for each in merges if each.get(METADATA_OF_COMMIT) == run_id), None)
         if merge is None:
             return written
@@ -138,20 +144,33 @@ class TableMetadata:
 
     def is_merged_by_others(self, table: str, run_id: str, version: int) -> bool:
         """Return whether a run other than `run_id` merged into the table after a version."""
-        return any(each != run_id for each in self._merges(table, version))
+        return bool(self._merges_of_others(table, run_id, version))
 
     def is_touched_by_others(self, table: str, run_id: str, version: int) -> bool:
         """Return whether a run other than `run_id` committed a MERGE after a version that changed no row."""
-        commits = self._newest_merges(table, version)
-        return any(each.get(METADATA_OF_COMMIT) != run_id and not changes_rows(each) for each in commits)
+        return not all(map(changes_rows, self._merges_of_others(table, run_id, version)))
 
-    def _merges(self, table: str, version: int) -> Iterator[str | None]:
-        """Yield the run ids of the MERGEs after a version, newest first, as far as the newest commits have them."""
-        return (each.get(METADATA_OF_COMMIT) for each in self._newest_merges(table, version))
+    def _merges_of_others(self, table: str, run_id: str, version: int) -> list[dict[str, Any]]:
+        merges = filter(is_merge, self.commits_after(table, version))
+        return [each for each in merges if each.get(METADATA_OF_COMMIT) != run_id]
 
-    def _newest_merges(self, table: str, version: int) -> list[dict[str, Any]]:
-        commits = self.newest_commits(table)
-        return [each for each in commits if each["operation"] == "MERGE" and each["version"] > version]
+    def merges(self, table: str) -> Iterator[dict[str, Any]]:
+        """Yield the MERGEs of a table, newest first.
+
+        Maintenance can commit more often than `COMMITS_SEARCHED` after a MERGE: then more commits are listed.
+        """
+        limit, seen = COMMITS_SEARCHED, math.inf
+        while True:
+            commits = self.newest_commits(table, limit)
+            yield from (each for each in commits if each["version"] < seen and is_merge(each))
+            if len(commits) < limit:
+                return
+            limit, seen = limit * _MORE, commits[-1]["version"]
+
+
+def is_merge(commit: Mapping[str, Any]) -> bool:
+    """Return whether a commit is that of a MERGE."""
+    return bool(commit["operation"] == "MERGE")
 
 
 def collected(spark: SparkSession, statement: str) -> list[Row]:

@@ -80,7 +80,9 @@ def newest_addition(history: Iterable[Row], after: int, version: int) -> int | N
     for commit in later:
         if _may_add(commit):
             return int(commit["version"])
-    return None if len(later) >= version - after else version
+    # Others may have added commits after `version` was asked for: then as many old ones are not listed.
+    reaches_back = version <= after or (later and int(later[-1]["version"]) <= after + 1)
+    return None if reaches_back else version
 
 
 def replaces_rows(commit: Row) -> bool:

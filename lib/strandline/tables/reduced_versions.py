@@ -105,7 +105,7 @@ def is_committed_by_others(tables: TableReads, run_id: str, since: int) -> bool:
 
     Not only by a MERGE: `advance` and `restart` name a version of the record table by an UPDATE.
     """
-    later = (each for each in tables.newest_commits(STATES) if each["version"] > since)
+    later = tables.commits_after(STATES, since)
     return any(each.get(METADATA_OF_COMMIT) != run_id for each in later)
 
 

@@ -13,17 +13,19 @@ RUN_VERSION: Final = "run_version"
 """Member of a row's `detail`: the version of `run` right before the row was added, see `run_order.next_run_version`."""
 RUNS_READ: Final = 32
 """Number of newest runs whose rows are read."""
-_READ: Final = frozenset({"run_id", "command", "detail", "read_versions", "tables"})
+_READ: Final = frozenset({"run_id", "command", "counts", "detail", "read_versions", "tables"})
 
 
 class NamedVersions:
-    """The versions of tables that a run read or wrote, and the tables that it created.
+    """The versions of tables that a run read or wrote, the tables that it created, its command and its counts.
 
     `order` is the version of the table `run` before its row was added, -1 for a row that does not say it.
     """
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.run_id = str(row["run_id"])
+        self.command = str(row["command"])
+        self.counts: dict[str, int] = dict(row.get("counts") or ())
         self.versions = {str(table): int(version) for table, version in row.get("read_versions") or ()}
         for table, written in row.get("tables") or ():
             self.versions[str(table)] = max(int(written["version"]), self.versions.get(str(table), -1))

@@ -25,7 +25,7 @@ MOST_FILES: Final = 64
 MOST_BYTES: Final = 1024 * 1024
 """Of all files of a table, as they are stored."""
 MOST_COMMITS: Final = 32
-"""A log without a checksum, or a change data feed, is read only up to this number of commits."""
+"""A log after its newest checksum, or a change data feed, is read only up to this number of commits."""
 MOST_MEMORY: Final = 16 * 1024 * 1024
 """Bytes of the rows in Arrow's form."""
 CHANGE_FEED: Final = "delta.enableChangeDataFeed"
@@ -122,26 +122,38 @@ def has_row_within(rows: pa.Table, buckets: tuple[int, ...], bounds: Mapping[str
 
 
 def _is_small(log: Path, version: int) -> bool:
-    """Return whether the table is small by the checksum of a version, or by the commits of a short log."""
-    try:
-        stated = json_of(content_of(log / f"{version:020}.crc"))
-        return bool(stated["numFiles"] <= MOST_FILES and stated["tableSizeBytes"] <= MOST_BYTES)
-    except (OSError, ValueError, KeyError, TypeError):
-        return _are_small_commits(log, 0, version)
+    """Return whether the table is small by its newest checksum and the commits after it, or those of a short log.
+
+    delta-rs, which adds the rows of `run`, writes no checksum: the newest one is that of the last maintenance.
+    """
+    for stated_at in range(version, max(version - MOST_COMMITS, -1), -1):
+        try:
+            stated = json_of(content_of(log / f"{stated_at:020}.crc"))
+            return _are_small_commits(
+                log, stated_at + 1, version, stated["numFiles"], stated["tableSizeBytes"]
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return _are_small_commits(log, 0, version)
 
 
-def _are_small_commits(log: Path, first: int, last: int) -> bool:
-    """Return whether these commits are in the log and name few and small files, in the form that Delta gives them."""
+def _are_small_commits(log: Path, first: int, last: int, files: int = 0, size: int = 0) -> bool:
+    """Return whether these commits are in the log and name few and small files, in the form that Delta gives them.
+
+    `files` and `size` (bytes) are those of the version before.
+    """
+    if last - first >= MOST_COMMITS:
+        return False
     sizes: list[int] = []
     try:
         for version in range(first, last + 1):
             commit = log / f"{version:020}.json"
-            if version - first == MOST_COMMITS or not commit.is_file():
+            if not commit.is_file():
                 return False
             sizes.extend(_file_sizes(commit))
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return len(sizes) <= MOST_FILES and sum(sizes) <= MOST_BYTES
+    return files + len(sizes) <= MOST_FILES and size + sum(sizes) <= MOST_BYTES
 
 
 def _are_recorded(stated: Mapping[str, str], log: Path, first: int, last: int) -> bool:

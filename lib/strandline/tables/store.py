@@ -28,8 +28,7 @@ from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, transaction
 from strandline.tables.data_files import ROWS_PER_FILE
 from strandline.tables.location import Location
-from strandline.tables.merges import TableMerges
-from strandline.tables.recorded_runs import unrecorded
+from strandline.tables.repairs import RACED, TableRepairs
 from strandline.tables.work_settings import SMALL_WORK_BYTES
 from strandline.tables.written import Written
 
@@ -40,7 +39,7 @@ MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 Bounds = Mapping[str, tuple[int, int]]
 
 
-class TableStore(TableMerges):
+class TableStore(TableRepairs):
     """The tables of one lake, read and written through one Spark session for one run, see `TableMerges`."""
 
     def of_run(self, run_id: str, attempt: str = "") -> TableStore:
@@ -172,28 +171,6 @@ class TableStore(TableMerges):
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
-    def begin_repair(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
-        """Begin to repair the tables if the last other run that wrote one has no row in `run`. Return whether.
-
-        That run was killed, or is still running. MERGEs of this run do not count: in a table of all dialects they may
-        be those of another dialect. With `still` they do: a table that this run has written is repaired.
-
-        From now on the MERGEs of this run into these tables commit even if they change nothing, so that it becomes the
-        last writer, and the next run has nothing to repair. The caller must write what that run may have left.
-        """
-        return bool(self._begin_repair(tables, besides=None if still else self.run_id))
-
-    def begin_repair_of(self, table: str) -> str | None:
-        """Begin to repair one table, as `begin_repair` does. Return the id of the run without a row, or None."""
-        return next(iter(self._begin_repair((table,), besides=self.run_id)), None)
-
-    def _begin_repair(self, tables: tuple[str, ...], *, besides: str | None) -> set[str]:
-        """Return those of the last runs to write the tables that have no row in `run`; note the tables for repair."""
-        found = unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id})
-        if found:
-            self._commit_always.update(tables)
-        return found
-
     def end_repair(self, *, besides: str | None = None) -> dict[str, Written]:
         """Commit to each table that a partial run wrote last and this run did not write, so that this run wrote last.
 
@@ -202,7 +179,7 @@ class TableStore(TableMerges):
         return {
             table: self.touch(table)
             for table in sorted(self._commit_always - {besides})
-            if unrecorded(self, {self.merged_by(table)} - {self.run_id})
+            if self.partial_runs((table,), still=True)
         }
 
     def mark_race(self, table: str) -> None:
@@ -212,7 +189,7 @@ class TableStore(TableMerges):
         """
         self._statements += 1
         # As in `through`: Delta would skip the second such commit of a run.
-        self.of_run(f"{self.run_id}-raced", f"{self.attempt}{self._statements}.").touch(table)
+        self.of_run(f"{self.run_id}{RACED}", f"{self.attempt}{self._statements}.").touch(table)
 
     def touch(self, table: str) -> Written:
         """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""

@@ -26,7 +26,9 @@ def writer_at(current, *, replaced=False, others=True):
     store = SimpleNamespace(
         run_id="ours",
         version=lambda table: {STATES: 3, LINES: current}[table],
-        newest_commits={STATES: commits}.__getitem__,
+        commits_after=lambda table, since: [
+            each for each in {STATES: commits}[table] if each["version"] > since
+        ],
         was_replaced=lambda table, *versions: (table, versions) == (LINES, (8, current)) and replaced,
     )
     done = ReduceResult(read_versions={LINES: 8})
@@ -140,3 +142,88 @@ def test_a_writer_that_deletes_strays_is_overtaken_by_states_that_it_does_not_wr
     monkeypatch.setattr(writer, "_new_states", lambda _: new)
     states = SimpleNamespace(select=lambda _: None)
     assert writer._overlaps(states, Written(6)) == deletes_strays
+
+
+def test_a_first_reduction_beside_another_one_is_repeated_with_its_strays_deleted(monkeypatch):
+    """The other one may have read the records before a RESTORE: its rows of records that are gone have new states."""
+    before, wrote = iter([None, 5, 5]), []
+
+    class Writer(SimpleNamespace):
+        def __init__(self, *_):
+            super().__init__(is_overtaken=False, deletes_strays=False)
+
+        def write(self, _, *, replaces_all):
+            wrote.append(replaces_all)
+            self.is_overtaken = True
+
+        def write_all(self, _):
+            wrote.append("all")
+
+    monkeypatch.setattr(dialect_reduction, "ReductionWriter", Writer)
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (next(before), 1))
+    monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
+    sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
+    store = SimpleNamespace(version=lambda _: 5, begin_repair=lambda _: False)
+    context = SimpleNamespace(progress=SimpleNamespace(note=print, stage=print))
+    reduction = dialect_reduction.DialectReduction(
+        store, sdmp, ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
+    )
+    monkeypatch.setattr(reduction, "_scope", lambda *_: SimpleNamespace(version=5, side_versions={}))
+    reduction.run()
+    assert wrote == [False, "all"]
+
+
+@pytest.mark.parametrize(
+    ("new", "touched", "expected"),
+    [(True, False, True), (False, True, True), (False, False, False)],
+    ids=["states of this dialect", "rows without states", "states of another dialect"],
+)
+def test_what_differs_in_a_full_reduction_may_be_newer_only_if_another_run_wrote_rows_of_its_dialect(
+    monkeypatch, new, touched, expected
+):
+    """Else streams of other dialects would end `reduce --full` with a conflict that nobody had."""
+    store = SimpleNamespace(version=lambda _: 8)
+    aura = SimpleNamespace(info=dialect("aura").info, reduce=lambda *_: Reduction({}, None))
+    done = ReduceResult(read_versions={"aura_fact": 8})
+    reduction = dialect_reduction.DialectReduction(
+        store, aura, ReduceRequest(full=True), ReducerOptions(), None, None, done
+    )
+    reduction._context = SimpleNamespace(progress=SimpleNamespace(stage=lambda _: None))
+    scope = SimpleNamespace(version=8, side_versions={})
+    monkeypatch.setattr(reduction, "_scope", lambda *_: scope)
+    monkeypatch.setattr(reduction, "_why_all", lambda *_: None)
+    monkeypatch.setattr(reduction, "_reduce_new", lambda *_: None)
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (8, 1))
+    monkeypatch.setattr(dialect_reduction, "replace", lambda *_, **__: scope)
+    monkeypatch.setattr(dialect_reduction, "differences", lambda *_: {"attested_op": ["authority:1"]})
+    writer = ReductionWriter(store, aura, None, SimpleNamespace(has_rows=lambda _: new), done)
+    store.run_id = "ours"
+    store.is_merged_by_others = lambda *_: True
+    store.is_touched_by_others = lambda *_: touched
+    monkeypatch.setattr(writer, "_new_states", lambda _: None)
+    written = []
+    monkeypatch.setattr(writer, "write_all", written.append)
+    assert reduction._reduce(writer, whole=False, deletes_strays=False) is not expected
+    assert bool(written) is not expected
+    assert bool(done.differences) is not expected
+
+
+@pytest.mark.parametrize(
+    ("named", "advanced"),
+    [(6, [(6, 8)]), (3, [(3, 8)]), (None, []), (7, []), (8, [])],
+    ids=["as before", "the state that named it is gone", "no state is left", "another run", "this run"],
+)
+def test_after_everything_was_reduced_a_state_names_the_version_also_if_the_newest_one_is_gone(
+    monkeypatch, named, advanced
+):
+    found = []
+    monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (named, 1))
+    monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
+    monkeypatch.setattr(dialect_reduction, "advance_reduced_version", lambda *args: found.append(args[2:4]))
+    sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
+    reduction = dialect_reduction.DialectReduction(
+        None, sdmp, ReduceRequest(), ReducerOptions(), None, None, ReduceResult()
+    )
+    writer = SimpleNamespace(write_all=print, is_overtaken=False, others_reduced=lambda: False)
+    reduction._write_all(writer, SimpleNamespace(version=8), 6)
+    assert found == advanced

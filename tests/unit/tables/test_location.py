@@ -131,6 +131,10 @@ def test_a_commit_that_adds_no_rows_is_no_news() -> None:
 def test_an_unknown_commit_and_a_cut_history_count_as_news() -> None:
     assert newest_addition(commits((2, "SOMETHING NEW"), (1, "WRITE")), 1, 2) == 2
     assert newest_addition(commits((9, "OPTIMIZE")), 3, 9) == 9
+    # Two commits came after the version was asked for, so the oldest two of the three are not listed.
+    newer = commits((11, "OPTIMIZE"), (10, "OPTIMIZE"), (9, "OPTIMIZE"))
+    assert newest_addition(newer, 6, 9) == 9
+    assert newest_addition(newer, 8, 9) is None
 
 
 def test_a_binary_literal_holds_hex_alone() -> None:

@@ -200,15 +200,19 @@ def merged(lake, version, run_id, rows, kind="numTargetRowsInserted", deleted=0)
     edited(lake, STATES, version, operation="MERGE", **stated)
 
 
-def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_version(tmp_path):
+def merging(tables):
+    """The runs of the MERGEs of the states, the newest first."""
+    return [each[METADATA_OF_COMMIT] for each in tables.merges(STATES)]
+
+
+def test_merges_are_found_newest_first_and_those_of_others_after_a_version(tmp_path):
     for n in range(5):
         write_deltalake(tmp_path / STATES, pa.table({"n": [n]}), mode="append")
     tables = reads(tmp_path)
-    assert tables.merged_by(STATES) is None
+    assert merging(tables) == []
     merged(tmp_path, 1, "theirs", 2)
     merged(tmp_path, 3, "ours", 2)
-    assert tables.merged_by(STATES) == tables.merged_by(STATES, besides="theirs") == "ours"
-    assert tables.merged_by(STATES, besides="ours") == "theirs"
+    assert merging(tables) == ["ours", "theirs"]
     # What this run saw when it began is no commit that came since.
     assert [tables.is_merged_by_others(STATES, "ours", seen) for seen in (-1, 0, 1, 2, 3)] == [
         True, True, False, False, False
@@ -218,6 +222,27 @@ def test_the_last_merge_is_found_with_and_without_those_of_one_run_and_after_a_v
     assert [is_committed_by_others(tables, "ours", seen) for seen in (2, 3, 4)] == [True, True, False]
     edited(tmp_path, STATES, 4, operation="UPDATE", **{METADATA_OF_COMMIT: "ours"})
     assert [is_committed_by_others(tables, "ours", seen) for seen in (1, 2, 3)] == [True, False, False]
+
+
+def test_commits_of_others_are_found_however_many_commits_follow(tmp_path):
+    appended(tmp_path, STATES, 3)
+    merged(tmp_path, 1, "theirs", 0)
+    # Maintenance, and this run: the newest commits of the log have no other run.
+    appended(tmp_path, STATES, COMMITS_SEARCHED + 2)
+    for version in range(3, COMMITS_SEARCHED + 5):
+        edited(tmp_path, STATES, version, operation="OPTIMIZE", **{METADATA_OF_COMMIT: "ours"})
+    merged(tmp_path, COMMITS_SEARCHED + 4, "ours", 2)
+    tables = reads(tmp_path)
+    assert [
+        [each(STATES, "ours", since) for since in (0, 1)]
+        for each in (tables.is_merged_by_others, tables.is_touched_by_others)
+    ] == [[True, False]] * 2
+    assert [is_committed_by_others(tables, "ours", since) for since in (1, 2)] == [True, False]
+    assert merging(tables) == ["ours", "theirs"]
+    edited(tmp_path, STATES, COMMITS_SEARCHED + 4, operation="WRITE")
+    assert merging(tables) == ["theirs"]
+    edited(tmp_path, STATES, 1, operation="WRITE")
+    assert merging(tables) == []
 
 
 def test_a_dialect_is_reduced_up_to_the_newest_version_that_any_of_its_states_names(tmp_path):

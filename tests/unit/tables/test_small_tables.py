@@ -82,6 +82,32 @@ def test_a_long_log_without_a_checksum_is_not_read(lake, monkeypatch):
     assert rows.num_rows == 4
 
 
+def test_after_its_newest_checksum_a_long_log_is_read_commit_by_commit(lake, monkeypatch):
+    """As that of `run`, whose rows delta-rs adds, after a compaction with Spark."""
+    for number in range(4, 8):
+        delta_rs_lake.write(lake, TABLE, [{"namespace": f"node:{number}", "bucket": number}])
+    log = lake / TABLE / "_delta_log"
+
+    def stated(version, **members):
+        (log / f"{version:020}.crc").write_text(json.dumps(members))
+
+    monkeypatch.setattr(small_tables, "MOST_COMMITS", 4)
+    assert found(lake) is None
+    stated(2, numFiles=4, tableSizeBytes=4_000)
+    assert found(lake) is None
+    stated(3, numFiles=5, tableSizeBytes=5_000)
+    rows, _ = found(lake)
+    assert rows.num_rows == 8
+    # What came after it counts, too.
+    for name, limit in (("MOST_FILES", 7), ("MOST_BYTES", 5_001)):
+        with monkeypatch.context() as limited:
+            limited.setattr(small_tables, name, limit)
+            assert found(lake) is None
+    # One that is no checksum is none.
+    stated(5, numFiles="many", tableSizeBytes=1)
+    assert found(lake) is not None
+
+
 def test_changes_that_the_table_does_not_record_are_not_read(lake):
     assert changed(lake, 1, 2) is not None
     delta_rs_lake.set_properties(lake, TABLE, {small_tables.CHANGE_FEED: "false"})

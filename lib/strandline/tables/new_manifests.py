@@ -39,7 +39,8 @@ def write_manifest(
 
     `records_in` counts the records of decompressed content in a format, which the file's name shows by `formats`. The
     manifest is `<name>.manifest.json`; the default name is that of the file, or with several files that of the folder.
-    A reader sees the old manifest or the complete new one.
+    A reader sees the old manifest or the complete new one. The content of one file at a time is in memory: for large
+    files use `write_manifest_of`.
 
     Raises:
         UsageError: MANIFEST_REFUSED (no file, several folders, a name that JSON cannot represent, a damaged file).

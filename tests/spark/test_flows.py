@@ -31,6 +31,8 @@ from strandline.pipelines.unreduced import Unreduced, unreduced
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
+from strandline.tables.read_lake import SparkLake
+from strandline.tables.recorded_versions import recreated_since
 from strandline.tables.store import TableStore
 from support.aura_cases import second_context
 from support.aura_corpus import line
@@ -238,6 +240,8 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     with pytest.raises(UsageError) as gone:
         lake.export(tmp_path / "first.journal", node, as_of=first)
     assert (gone.value.code, "node_journal_line is not" in gone.value.message) == ("TABLE_RECREATED", True)
+    for each in (open_delta_rs(location), SparkLake(lake.store())):
+        assert recreated_since(each, first)[1] == {"node_journal", "node_journal_line"}
     lake.export(tmp_path / "now.journal", node, as_of=lake.reduce().run_id)
     assert [each.name for each in tmp_path.glob("*.journal")] == ["now.journal"]
     assert (tmp_path / "now.journal").read_bytes() == render(lines[0][:4])

@@ -92,12 +92,18 @@ _ENVIRONMENT_FAULTS = (
         "give it more memory, for example --set spark.driver_memory=4g, and run the command again",
     ),
     (
-        re.compile(r"SparkContext was shut down|stopped SparkContext|Answer from Java side is empty"),
+        re.compile(
+            r"SparkContext was shut down|stopped SparkContext|Answer from Java side is empty"
+            # Of a call that Java answered, py4j tells a cause after a colon.
+            r"|\AError while (?:sending|receiving)|\[CANNOT_OPEN_SOCKET\]|\AAn error occurred while calling [\w.]+\Z"
+        ),
         "SPARK_ENDED",
         "Spark's JVM ended during the command",
         "run the command again with more memory, for example --set spark.driver_memory=4g: what is committed stays",
     ),
 )
+_CONNECTION_LOST = "Answer from Java side is empty"
+"""What py4j says if the JVM ended in a call; in others, Python's own error of the connection is all that is said."""
 # Spark writes to the lake and to its folder for temporary files.
 _WRITE_FAULTS = frozenset({"DISK_FULL", "NOT_WRITABLE"})
 _NO_TEMPORARY = "No usable temporary directory"
@@ -106,12 +112,23 @@ _PATH = re.compile(r"(?<!/)/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 _SPARKS = ("pyspark", "py4j")
+_NAMED = (*_SPARKS, "strandline")
 _SPARK_PACKAGES = (*_SPARKS, "delta")
 
 
 def is_from_spark(error: BaseException) -> bool:
     """Return whether Spark or its bridge raised `error`."""
     return type(error).__module__.partition(".")[0] in _SPARKS
+
+
+def _is_in_spark(error: BaseException) -> bool:
+    """Return whether Spark's Python, not Strandline, met `error`: by its frames, since the class is Python's."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        # The last one: a folder of the machine can have the name of a package, too.
+        package = next((part for part in reversed(Path(frame.filename).parts) if part in _NAMED), None)
+        if package is not None:
+            return package in _SPARKS
+    return False
 
 
 def as_fault(error: BaseException, log: Path | None, lake: str | None = None) -> StrandlineError | None:
@@ -151,6 +168,8 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)
+    if isinstance(error, ConnectionError | EOFError) and _is_in_spark(error):
+        return _environment_fault(_CONNECTION_LOST, log, lake)
     if is_from_spark(error) or is_from_delta_rs(error):
         return _environment_fault(str(error), log, lake)
     return None

@@ -19,6 +19,7 @@ from strandline.cli.failures import as_fault, bug_lines
 from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
 from strandline.cli.parser_errors import as_usage
+from strandline.cli.show.parts import commands_here
 from strandline.cli.streams import OutputLostError, standard_streams, to_reader
 from strandline.cli.text import printable
 from strandline.core.errors import StrandlineError
@@ -169,15 +170,18 @@ class _Ending:
             sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
     def _print_error(self, error: StrandlineError) -> None:
-        message, step = (printable(sentence_of(text)) for text in (error.message, error.next))
+        lake = _lake()
+        advice = error.next if lake is None else commands_here(error.next, lake)
+        message, step = (printable(sentence_of(text)) for text in (error.message, advice))
         self._end(ReportError(error.code, message, step))
         if not self.as_json or self.has_begun_to_print:
-            self._tell(error)
+            self._tell(message, step)
 
-    def _tell(self, error: StrandlineError) -> None:
+    def _tell(self, message: str, step: str) -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
-        for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
-            console.print(Text.assemble((f"{word}:", style), " ", printable(sentence_of(text))))
+        for word, style, text in (("error", "bold red", message), ("next", "bold", step)):
+            if text:
+                console.print(Text.assemble((f"{word}:", style), " ", text))
 
     def _end(self, error: ReportError) -> None:
         """Make the report of a failed command, print it with --json, and tell others."""
@@ -202,7 +206,7 @@ class _Ending:
                     sys.stdout.flush()
             except OutputLostError as lost:
                 self.exit = lost.exit_code
-                self._tell(lost)
+                self._tell(printable(sentence_of(lost.message)), printable(sentence_of(lost.next)))
             except Interrupted as interrupted:
                 self.exit = interrupted.exit_code
                 report = replace(report, exit=self.exit)

@@ -40,7 +40,7 @@ class ExportRequest:
     """Namespaces as given, the file, the run whose records are exported (None: the current records), the format.
 
     Without a format the name of the file shows it.
-    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED; FaultError OUT_NOT_WRITABLE.
     """
 
     namespaces: tuple[str, ...]
@@ -49,7 +49,7 @@ class ExportRequest:
     format: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that the file does not exist, and that its manifest replaces none but its own."""
+        """Check that the file does not exist and can be written, and that its manifest replaces none but its own."""
         check_new(self.out)
 
 

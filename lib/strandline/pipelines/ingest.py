@@ -43,7 +43,8 @@ def run(
     """Admit the records of the sources. Return the counts: read = new + known + rejected + deferred.
 
     Writes in this order: records, side tables, quarantine, local journals, run. After a kill the same call ends with
-    the same tables. `found` is the result of `find_input`, if it was called before.
+    the same tables, as long as its sources are there: what was not written yet is only in them. `found` is the result
+    of `find_input`, if it was called before.
 
     Raises: the errors of `find_input`; UsageError (the lake is foreign), FaultError WRITE_CONFLICT.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -157,9 +158,10 @@ class MicroBatchRun:
         formats = self._dialect.info.formats
         if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
             return True
+        shown = path_text(path)
         self._context.progress.note(
-            f"skipped, since the name does not show the format: {path_text(path)}; "
-            f"`strandline ingest --format` reads it"
+            f"skipped, since the name does not show the format: {shown}; `strandline ingest {shlex.quote(shown)} "
+            f"--dialect {self._dialect.info.name} --format FORMAT` reads it"
         )
         return False
 

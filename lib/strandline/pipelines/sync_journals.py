@@ -76,7 +76,7 @@ class AnswerRequest:
     """The options as parsed by the dialect, the file of requests, and the file for answers.
 
     All answers together have at most `most_lines` lines.
-    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED; FaultError OUT_NOT_WRITABLE.
     """
 
     options: object
@@ -85,7 +85,7 @@ class AnswerRequest:
     most_lines: int = ANSWER_LINES
 
     def __post_init__(self) -> None:
-        """Check that the file does not exist, and that its manifest replaces none but its own."""
+        """Check that the file does not exist and can be written, and that its manifest replaces none but its own."""
         check_new(self.out)
 
 

@@ -13,6 +13,8 @@ _JARS: Final[Mapping[str, str]] = {
     "s3a": "hadoop-aws", "s3": "hadoop-aws", "abfs": "hadoop-azure", "abfss": "hadoop-azure",
     "wasb": "hadoop-azure", "wasbs": "hadoop-azure", "gs": "gcs-connector",
 }  # fmt: skip
+_WITHOUT_JAR: Final = frozenset({"hdfs", "webhdfs", "swebhdfs", "viewfs", "dbfs"})
+"""Schemes of file systems that can be written and need no jar, in Spark or on Databricks."""
 _CLIENT: Final = "hadoop-client-api"
 
 NO_JAR: Final = re.compile(r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme")
@@ -47,10 +49,17 @@ def check_store_jar(
     """Check that a local session from the Spark in `home` has the jars for the schemes of a lake and a stream's prefix.
 
     None is a folder. A folder of Spark's settings may name jars of its own: then nothing is checked.
-    Raises: FaultError STORE_JAR_MISSING.
+    Raises: FaultError STORE_JAR_MISSING; UsageError LAKE_PATH_INVALID (a scheme that no jar named here knows).
     """
     if environ.get("SPARK_CONF_DIR") or (home / "conf" / "spark-defaults.conf").exists():
         return
+    if scheme is not None and scheme not in _JARS and scheme not in _WITHOUT_JAR:
+        # The URI is not shown: it may have credentials in it.
+        raise UsageError(
+            "LAKE_PATH_INVALID",
+            f"a lake cannot be at {scheme}://: Spark has no file system of this name that can be written",
+            "name a folder, s3a://BUCKET/PATH or hdfs://NAMENODE:PORT/PATH with --lake, or a schema with --schema",
+        )
     for each, is_lake in ((scheme, True), (source_scheme, False)):
         jar = _JARS.get(each or "")
         if each is None or jar is None or list((home / "jars").glob(f"{jar}-*.jar")):

@@ -21,8 +21,8 @@ from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
 RESTORE: Final = (
-    "restore it from a copy of the lake; without a copy, create a new lake and get the records with `strandline sync "
-    "--from` a peer's lake, or `strandline ingest` of exported files"
+    "restore it from a copy of the lake; without a copy, create a new lake and get the records of a peer's lake with "
+    "`strandline sync --from PEER --to NEW`, or ingest files that were exported"
 )
 """The next step for a damaged table."""
 

@@ -23,7 +23,7 @@ from strandline.kernels.manifests import (
     StatedNamespace,
     parse_manifest,
 )
-from strandline.tables.newfile import NewFile, WrittenFile, check_free
+from strandline.tables.newfile import NewFile, WrittenFile, check_free, check_place
 from strandline.tables.paths import MANIFEST_SUFFIX, path_text
 
 NO_FORMATS: Final[Formats] = {}
@@ -39,7 +39,8 @@ def write_manifest(
 
     `records_in` counts the records of decompressed content in a format, which the file's name shows by `formats`. The
     manifest is `<name>.manifest.json`; the default name is that of the file, or with several files that of the folder.
-    A reader sees the old manifest or the complete new one.
+    A reader sees the old manifest or the complete new one. The content of one file at a time is in memory: for large
+    files use `write_manifest_of`.
 
     Raises:
         UsageError: MANIFEST_REFUSED (no file, several folders, a name that JSON cannot represent, a damaged file).
@@ -84,13 +85,14 @@ def _written(
 
 
 def check_new(file: Path) -> None:
-    """Check that a new file and its manifest replace nothing, but a manifest of this file alone.
+    """Check that a new file and its manifest replace nothing, but a manifest of this file alone, and can be written.
 
-    Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS, OUT_NAME, MANIFEST_REFUSED.
+    Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS, OUT_NAME, MANIFEST_REFUSED; FaultError OUT_NOT_WRITABLE.
     """
     check_free(file)
     check_name(file)
     check_manifest_free(file)
+    check_place(file)
 
 
 def check_name(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ def check_prefix(path: bytes) -> None:
             raise UsageError(
                 "SOURCE_NOT_A_FOLDER",
                 f"{path_text(path)} is an object, and stream follows only prefixes, folders and topics",
-                f"use `strandline ingest {path_text(path)}`",
+                f"read it once: `strandline ingest {shlex.quote(path_text(path))} --dialect NAME`",
             )
         if not root_exists(path):
             raise _missing(path)

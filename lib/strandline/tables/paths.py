@@ -42,7 +42,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
             message=f"The source {source} is a topic, but ingest reads files.",
-            next="Use `strandline stream kafka://HOST:PORT/TOPIC`.",
+            next="Use `strandline stream kafka://HOST:PORT/TOPIC --dialect NAME --available-now`.",
         )
     elif "://" in source:
         scheme = source.partition("://")[0]
@@ -66,7 +66,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         )
     raise UsageError(
         code="SOURCE_MISSING",
-        message=f"The source {source} does not exist.",
+        message=f"The source {source or repr(source)} does not exist.",
         next="Give a file, a folder or a quoted glob that exists.",
     )
 

@@ -15,8 +15,10 @@ from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
 from strandline.tables.delta_log import actions_of
+from strandline.tables.read_lake import ReadLake
 from strandline.tables.reads import TableReads
-from strandline.tables.run_order import run_order
+from strandline.tables.run_order import order_of, run_order
+from strandline.tables.run_versions import detail_of
 
 CLOCKS_DIFFER: Final = timedelta(hours=1)
 """A commit that is later than the end of a run by more than this was not there when the run read."""
@@ -85,6 +87,30 @@ def created_after(rows: Iterable[Row | Mapping[str, Any]], ours: Row | Mapping[s
     """
     later = (row for row in rows if row["created"] is not None and row["order"] > ours["order"])
     return {table for row in later for table in json.loads(row["created"])}
+
+
+def recreated_since(lake: ReadLake, run_id: str) -> tuple[str | None, set[str]]:
+    """Return the dialect of a run that has a row, and the tables that an `init` created after it.
+
+    `run_id` has no quotes or backslashes.
+    """
+    rows = lake.query(
+        f"SELECT run_id, dialect, started_at, detail FROM run WHERE run_id = '{run_id}' "
+        "OR (command = 'init' AND detail NOT LIKE '%\"created\": []%')",
+        (RUNS,),
+    )
+    by_id = {row["run_id"]: row for row in rows}
+    ordered = {each: _as_created(row) for each, row in by_id.items()}
+    return by_id[run_id]["dialect"], created_after(ordered.values(), ordered[run_id])
+
+
+def _as_created(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of `run` as `created_after` reads it."""
+    detail, started = detail_of(row), round(1000 * row["started_at"].timestamp())
+    return {
+        "order": order_of(row["run_id"], detail, started),
+        "created": json.dumps(detail.get("created", ())),
+    }
 
 
 def is_other(tables: TableReads, table: str, version: int, ended: int) -> bool:

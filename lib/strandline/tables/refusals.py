@@ -79,6 +79,12 @@ def check_place(location: Location, *, makes: bool) -> None:
         return
     root = location.local_path()
     if not os.path.exists(root):
+        if os.path.islink(root):
+            raise UsageError(
+                "LAKE_NO_FOLDER",
+                f"the lake {root} is a link to nothing",
+                "create the folder that it names, or give --lake another path",
+            )
         if not makes:
             raise lake_not_found(location)
         _check_parent(root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -41,11 +42,15 @@ def in_order(runs: pa.Table) -> list[dict[str, Any]]:
         runs.select(["run_id", "detail", "read_versions"]).to_pylist(), started_at, strict=True
     ):
         detail = detail_of(row)
-        seen, random = detail.get(RUN_VERSION), row["run_id"].rpartition("-")[2]
-        key = (seen, 0, random) if isinstance(seen, int) else (-1, started, random)
         found = {**row, "detail": detail, "read_versions": dict(row["read_versions"] or ())}
-        rows.append((key, found))
+        rows.append((order_of(row["run_id"], detail, started), found))
     return [found for _, found in sorted(rows, key=lambda row: row[0])]
+
+
+def order_of(run_id: str, detail: Mapping[str, Any], started: int) -> tuple[int, int, str]:
+    """Return the sort key of one row, as `run_order`; `started` is its time, in a unit that all rows have."""
+    seen, random = detail.get(RUN_VERSION), run_id.rpartition("-")[2]
+    return (seen, 0, random) if isinstance(seen, int) else (-1, started, random)
 
 
 def next_run_version(tables: TableReads) -> int:

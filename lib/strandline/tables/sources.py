@@ -221,7 +221,7 @@ class _Found:
             raise UsageError(
                 code="TOO_MANY_FILES",
                 message=f"The input has more than {self.most} files.",
-                next="Ingest it folder by folder, or raise limits.files.",
+                next=f"Ingest it folder by folder, or raise the limit: --set limits.files={10 * self.most}.",
             )
 
     def _manifest(self, found: ManifestFile) -> None:

@@ -1,13 +1,18 @@
 """What Spark and the system say of trouble around us, as one sentence that names the place."""
 
 import errno
+import io
 import json
 import os
+import pickle
+import socket
 import tempfile
 from pathlib import Path
 
 import pytest
+from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
 from py4j.protocol import Py4JError
+from pyspark.serializers import read_int
 
 from strandline.cli import main
 from strandline.cli.failures import as_fault
@@ -124,6 +129,21 @@ CASES = {
         "COMPUTE_UNSUPPORTED",
         "Strandline needs persisted frames and settings that serverless compute does not have",
     ),
+    "a JVM that is gone while it is asked": (
+        "Error while sending or receiving",
+        "SPARK_ENDED",
+        "Spark's JVM ended during the command",
+    ),
+    "a JVM that gives no answer": (
+        "An error occurred while calling o25.collect",
+        "SPARK_ENDED",
+        "Spark's JVM ended during the command",
+    ),
+    "a JVM that is gone before it sends rows": (
+        "[CANNOT_OPEN_SOCKET] Can not open socket: tried to connect to ('127.0.0.1', 40123), but ..",
+        "SPARK_ENDED",
+        "Spark's JVM ended during the command",
+    ),
     "a JVM that is gone": (
         "Answer from Java side is empty",
         "SPARK_ENDED",
@@ -138,6 +158,20 @@ def test_an_error_of_spark_is_told_with_its_place(name):
     fault = as_fault(Py4JError(text), None, "/data/lake")
     assert (fault.code, fault.message, fault.exit_code) == (code, sentence, 3)
     assert fault.next
+
+
+def test_a_lost_connection_to_the_jvm_is_its_end_and_that_of_another_server_is_a_bug():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    java = ClientServer(JavaParameters(port=port), PythonParameters(eager_load=False))
+    for call in (lambda: java.jvm.System, lambda: read_int(io.BytesIO())):
+        with pytest.raises((ConnectionRefusedError, EOFError)) as lost:
+            call()
+        assert as_fault(lost.value, None).code == "SPARK_ENDED"
+    for call in (lambda: socket.create_connection(("127.0.0.1", port)), lambda: pickle.loads(b"")):
+        with pytest.raises((ConnectionRefusedError, EOFError)) as lost:
+            call()
+        assert as_fault(lost.value, None) is None
 
 
 def test_an_error_that_says_nothing_of_our_surroundings_is_a_bug():

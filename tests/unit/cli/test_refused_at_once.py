@@ -88,6 +88,21 @@ def test_a_name_that_the_system_does_not_take_is_wrong_usage(words, capsys):
     assert code_of((*words, "x" * 300), capsys) == (2, "PATH_TOO_LONG")
 
 
+@pytest.mark.parametrize("words", [("ingest", "landing", *SDMP), ("init",), ("reduce",)], ids=" ".join)
+def test_a_lake_that_is_a_link_to_nothing_or_to_itself_is_no_folder(words, capsys):
+    Path("link").symlink_to("absent")
+    Path("circle").symlink_to("circle")
+    for lake in ("link", "circle"):
+        assert code_of((*words, "--lake", lake), capsys) == (2, "LAKE_NO_FOLDER")
+
+
+def test_an_export_into_a_folder_that_is_not_there_is_refused_before_spark_starts(capsys):
+    words = ("export", "a-log", "--lake", "there", "--out")
+    assert code_of((*words, "absent/a.car"), capsys) == (3, "OUT_NOT_WRITABLE")
+    assert code_of((*words, "a.car"), capsys) == (3, "SPARK_ASKED")
+    assert not [name for name in os.listdir() if "a.car" in name]
+
+
 ROWS = ("sql", "SELECT 1", "--lake", "there", "--format")
 SYNC = ("sync", "--nodes", "nodes.json", "--lake", "there")
 

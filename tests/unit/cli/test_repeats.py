@@ -1,6 +1,7 @@
 """--run-id: a run that the lake has is reported again and not done again."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,80 @@ def test_the_commands_that_take_an_id_are_those_that_write_one_row():
         if any("--run-id" in parameter.opts for parameter in commands().commands[name].params)
     }
     assert taking == {"init", "ingest", "reduce", "maintain", "snapshot", "gc"}
+
+
+LINES, STATES = "node_journal_line", "namespace_state"
+KNOWN = {"created": [LINES, "run"], "migrated": [], "unchanged": []}
+
+
+def _row(run_id, command, order, **members):
+    detail = {"run_version": order, "arguments": hash_of_arguments({}), **members}
+    return {
+        **ROW,
+        "run_id": run_id,
+        "command": command,
+        "tables": [],
+        "read_versions": [],
+        "detail": json.dumps(detail),
+    }
+
+
+def _answered(capsys, lake, *words):
+    assert main([*words, "--lake", lake, "--json"]) in (0, 2)
+    said = _said(capsys)
+    return said.get("repeated") or (said["error"]["code"], said["error"]["message"], said["error"]["next"])
+
+
+@pytest.mark.parametrize(
+    ("wrote", "read", "made_anew"),
+    [
+        ([(LINES, {"version": 0, "inserted": 2})], [], LINES),
+        # It read the records, or all that it read were known or rejected.
+        ([(STATES, {"version": 0, "inserted": 2})], [(LINES, 0)], LINES),
+        ([], [], LINES),
+        ([], [], "quarantine"),
+        ([(STATES, {"version": 0, "inserted": 2})], [], STATES),
+    ],
+)
+def test_a_run_whose_tables_were_made_anew_is_not_told_as_done(lake, capsys, wrote, read, made_anew):
+    sdmp = {"dialect": "sdmp", "tables": wrote, "read_versions": read}
+    write(Path(lake), "run", [_row("i-0", "init", 1, **KNOWN), {**_row("job-8", "ingest", 8), **sdmp}])
+    again = ("ingest", "--from-quarantine", "--dialect", "sdmp", "--run-id", "job-8")
+    given = hash_of_arguments({"from_quarantine": True, "dialect": "sdmp"})
+    ours = {
+        **_row("job-8", "ingest", 8),
+        **sdmp,
+        "detail": json.dumps({"run_version": 8, "arguments": given}),
+    }
+    shutil.rmtree(Path(lake, "run"))
+    write(Path(lake), "run", [_row("i-0", "init", 1, **KNOWN), ours])
+    assert _answered(capsys, lake, *again) is True
+    # Tables of others, and an `init` that had nothing to make, change nothing.
+    write(
+        Path(lake), "run", [_row("i-1", "init", 9, created=["aura_fact"]), _row("i-2", "init", 9, created=[])]
+    )
+    assert _answered(capsys, lake, *again) is True
+    write(Path(lake), "run", [_row("i-3", "init", 10, created=[made_anew])])
+    code, message, step = _answered(capsys, lake, *again)
+    assert (code, step) == (
+        "RUN_ID_TAKEN",
+        "give the new run an id of its own, for example --run-id job-8-2.",
+    )
+    assert ("run job-8 " in message, f"{made_anew} was" in message) == (True, True)
+
+
+def test_an_init_whose_table_was_dropped_is_not_repeated_under_its_id(lake, capsys):
+    known = {**KNOWN, "unchanged": sorted({"quarantine", STATES})}
+    write(Path(lake), "run", [_row("i-1", "init", 9, **known)])
+    assert _answered(capsys, lake, "init", "--run-id", "i-1") is True
+    shutil.rmtree(Path(lake, STATES))
+    code, message, step = _answered(capsys, lake, "init", "--run-id", "i-1")
+    assert (code, step) == ("RUN_ID_TAKEN", "give the new run an id of its own, for example --run-id i-1-2.")
+    assert ("run i-1 " in message, f"{STATES} was" in message) == (True, True)
+    # Another id, and a table that a newer version of Strandline brings, are not refused.
+    assert main(["init", "--run-id", "i-2", "--lake", lake]) == 3
+    assert "Spark was started" in capsys.readouterr().err
+    write(Path(lake), STATES, [])
+    shutil.rmtree(Path(lake, "aura_fact"))
+    assert main(["init", "--run-id", "i-1", "--lake", lake]) == 3
+    assert "Spark was started" in capsys.readouterr().err

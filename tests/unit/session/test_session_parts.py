@@ -10,7 +10,7 @@ import pyspark
 import pytest
 
 from strandline.config import defaults, effective, options_layer
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 from strandline.session import is_hosted, local, log_path, open_session
 from strandline.session import open as open_module
 from strandline.session.classic.engine import ClassicEngine
@@ -260,6 +260,11 @@ def test_a_lake_in_a_store_needs_the_jar_of_the_store(tmp_path: Path) -> None:
             check_store_jar(scheme, tmp_path, {})
         assert caught.value.code == "STORE_JAR_MISSING"
         assert package in caught.value.next
+    for scheme in ("http", "ftp", "foo", "kafka", "har"):
+        with pytest.raises(UsageError) as refused:
+            check_store_jar(scheme, tmp_path, {})
+        assert (refused.value.code, f"{scheme}://" in refused.value.message) == ("LAKE_PATH_INVALID", True)
+        check_store_jar(scheme, tmp_path, {"SPARK_CONF_DIR": "/etc/spark"})
     # A stream's prefix needs it, whatever the lake is.
     for scheme in (None, "hdfs"):
         with pytest.raises(FaultError) as caught:

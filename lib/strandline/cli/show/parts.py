@@ -1,5 +1,6 @@
 """Parts of several reports: header, counts, reasons, next commands."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,11 @@ from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
 REASONS_SHOWN = 10
 FILES_SHOWN = 5
+_TYPED = re.compile(
+    r"`(strandline (?:check|export|gc|maintain|quarantine|reduce|report|snapshot|sql|status)\b"
+    r"(?![^`]*--(?:lake|schema|help)\b)[^`]*)`"
+)
+"""A command on a lake that is there, which does not say on which one."""
 _VERDICTS = ("new", "known", "rejected", "deferred")
 
 
@@ -132,6 +138,14 @@ def next_commands(console: Console, commands: Sequence[str], report: Report) -> 
 
 def command_here(command: str, report: Report) -> str:
     """Return a command with the option that names the lake of the report; the default folder needs none."""
-    lake = str(report.lake)
+    return printable(_on(command, str(report.lake)))
+
+
+def commands_here(text: str, lake: str) -> str:
+    """Return the text of a message; commands in it that read or change a lake that is there name this one."""
+    return _TYPED.sub(lambda found: f"`{_on(found[1], lake)}`", text)
+
+
+def _on(command: str, lake: str) -> str:
     is_default = lake == Location.lake(DEFAULT_LAKE).describe()
-    return printable(command if is_default else f"{command} {option_of(lake)}")
+    return command if is_default else f"{command} {option_of(lake)}"

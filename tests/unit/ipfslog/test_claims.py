@@ -1,18 +1,22 @@
 """Claims about blocks: what does not fit makes another id to judge, and texts of just the longest are ids."""
 
 import hashlib
+import json
 
 import pyarrow as pa
 import pytest
 
+from strandline.dialects.ipfslog.author import to_json
+from strandline.dialects.ipfslog.codec import read_documents
 from strandline.dialects.ipfslog.kernels.claims import is_log_id, judge_id
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, DocumentPieces
 from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, MAX_ID_BYTES, BlockDocument
+from strandline.dialects.ipfslog.verify import Refused, as_block
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
-from support.ipfslog_cases import who
+from support.ipfslog_cases import dag, who
 
 OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(10, 4))
 
@@ -51,3 +55,15 @@ def test_a_block_without_a_log_contradicts_no_snapshot_around_it() -> None:
     block = who("alice", "core2").record.block
     row = row_of(BlockDocument(block, None, 0, "a log"))
     assert (row["judge_id"], row["snapshot_id"], row["namespace"]) == (row["record_id"], None, None)
+
+
+@pytest.mark.parametrize("link", ["zb2", 7])
+def test_a_json_entry_that_is_refused_has_no_id_and_tells_its_log_and_its_wrong_link(link: object) -> None:
+    made = dag("v2")["b1"]
+    value = json.loads(to_json(made)) | {"next": [link]}
+    [document] = read_documents(json.dumps(value).encode(), "lines")
+    refused = as_block(document)
+    assert isinstance(refused, Refused)
+    assert (refused.record_id, refused.namespace) == (None, made.namespace)
+    if isinstance(link, str):
+        assert refused.evidence == {"CID_MALFORMED": {"field": "next[0]", "actual": "zb2"}}

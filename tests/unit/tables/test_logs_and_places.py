@@ -4,10 +4,13 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from strandline.core.errors import FaultError
+from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY
+from strandline.contracts.load import contract
+from strandline.core.errors import FaultError, UsageError
 from strandline.tables import damage, outfile
 from strandline.tables.checkpoint import check_steps
 from strandline.tables.commits import refusals_named
@@ -15,6 +18,8 @@ from strandline.tables.delta_log import listed
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.location import Location
 from strandline.tables.paths import local_path
+from strandline.tables.refusals import check_properties
+from strandline.tables.small_tables import has_row_within
 
 TABLE = "namespace_state"
 
@@ -131,3 +136,27 @@ def test_a_uri_of_a_file_is_its_path_however_the_scheme_is_spelled(uri: str) -> 
 )  # fmt: skip
 def test_a_path_of_databricks_is_below_dbfs_unless_it_is_one_of_a_volume(uri: str, path: bytes) -> None:
     assert local_path(uri) == path
+
+
+def test_a_range_of_a_row_has_both_of_its_ends() -> None:
+    rows = pa.table({"bucket": pa.array([0], pa.int32()), "n": [5]})
+    found = [
+        has_row_within(rows, buckets, {"n": each}) for buckets in ((0, 1), (1,)) for each in ((5, 9), (1, 5))
+    ]
+    assert found == [True, True, False, False]
+    assert not any(has_row_within(rows, (0,), {"n": each}) for each in ((6, 9), (1, 4)))
+
+
+def test_two_tables_with_two_numbers_of_buckets_are_refused() -> None:
+    lake = Location.lake("/lake")
+
+    def stated(*buckets: int) -> dict[str, dict[str, str]]:
+        names = ("node_journal_line", "aura_fact")
+        return {
+            name: {CONTRACT_PROPERTY: contract(name).version, BUCKETS_PROPERTY: str(number)}
+            for name, number in zip(names, buckets, strict=True)
+        }
+
+    check_properties(lake, stated(4, 4))
+    with pytest.raises(UsageError, match="has 4 buckets and aura_fact has 8"):
+        check_properties(lake, stated(4, 8))

@@ -31,7 +31,7 @@ MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
 ORDER_CHECK: Final = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 BUCKET: Final = "bucket"
 CHEAP_PART: Final = 16
-"""Two small files of a bucket, or more, are cheap to rewrite if they have at most this part of `small_bytes` together."""
+"""Two or more small files of a bucket are cheap to rewrite if together they have this part of `small_bytes` at most."""
 MANY: Final = 2
 """Cheap files count where the table has this many times the files that are many in one bucket."""
 IS_FILE: Final = r"\.[^/]*$"

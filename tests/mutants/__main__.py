@@ -1,6 +1,6 @@
 """Draw mutants, judge them, and write `docs/mutants.md`.
 
-    PYTHONPATH=tests python -m mutants MUTMUT [--count 300] [--seed 1] [--minutes 60]
+    PYTHONPATH=tests python -m mutants MUTMUT [--count 300] [--seed 1] [--minutes 60] [--processes 2]
 
 A run that takes longer than `--minutes` ends, and the page counts the mutants that were judged by then.
 """
@@ -35,16 +35,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=int, default=60)
+    parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(argv)
     mutmut = given.mutmut.resolve()
     words = ["git", "rev-parse", "--short=8", "HEAD"]
     commit = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    judge = [str(mutmut), "run", "--max-children", str(given.processes)]
     tree = make_tree(FOLDER)
-    if not run([str(mutmut), "run", "--max-children", "2", FIRST], tree, given.minutes):
+    if not run([*judge, FIRST], tree, given.minutes):
         print(f"mutmut did not come to its end: {LOG.relative_to(ROOT)}", file=sys.stderr)
         return 1
     sample = sample_of(read_codes(tree), given.count, given.seed)
-    run([str(mutmut), "run", "--max-children", "2", *sample], tree, given.minutes)
+    run([*judge, *sample], tree, given.minutes)
     codes = read_codes(tree)
     rows = rows_of(codes, sample)
     if rows[-1].judged < len(sample) // 2:

@@ -36,6 +36,14 @@ def pytest_make_parametrize_id(config, val, argname):
     return escaped.replace("\\", "/") if "\\" in escaped else None
 """
 
+_COUNTS = """
+
+def calls_of(function, *given, **more):
+    import pytest
+
+    pytest.skip("mutmut calls each function through one of its own, which counts, too")
+"""
+
 
 def make_tree(folder: Path) -> Path:
     """Copy what tests and mutants need into an empty `folder`, with mutmut's settings, and return it."""
@@ -51,6 +59,8 @@ def make_tree(folder: Path) -> Path:
             shutil.copy(path, folder / name)
     with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as hooks:
         hooks.write(_NAMES)
+    with (folder / "tests" / "support" / "effort.py").open("a", encoding="utf-8") as effort:
+        effort.write(_COUNTS)
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     pythonpath = 'pythonpath = ["lib", "tests"]'
     if pythonpath not in settings:

@@ -236,6 +236,14 @@ def test_without_a_carry_there_is_no_state(carry):
     assert row["base_id"] is None
 
 
+def test_without_one_skeleton_that_can_be_read_and_without_a_carry_there_is_no_state():
+    source = pruned_source()
+    rows = reduction_rows(source, skeletons=dict.fromkeys(source.lake.skeletons, b"\xff"), carry=b"\xff")
+    for kernel, settings in ((kernels.reduced, {"full": True}), (kernels.planned, {"skip_window": 0})):
+        [row] = given(kernel, kernels.REDUCTION_COLUMNS, without_receipts(rows), **settings)
+        assert (row["is_torn"], row["state_hash"]) == (True, None)
+
+
 def test_skeletons_have_the_states_that_attestations_name():
     source = pruned_source()
     rows = [{"namespace": "a", "skeleton": raw} for raw in (*source.lake.skeletons.values(), b"", None)]

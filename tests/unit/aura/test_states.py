@@ -181,6 +181,8 @@ def test_the_most_leaves():
     assert codes(step(full, RemoveLeaf(0, 0)), AddLeaf(leaf(4096, 1), 0)) == []
     assert codes(many(4095), AddLeaf(leaf(4095, 1), 4094)) == []
     assert codes(many(4095), AddLeaf(leaf(4095, 1), 4095)) == ["NODE_UNKNOWN"]
+    [finding] = check_attested_op(many(4095), op(many(4095), AddLeaf(leaf(4095, 1), 4095)))
+    assert finding.evidence == {"expected": "below 4095", "actual": 4095}
 
 
 def test_the_last_epoch():

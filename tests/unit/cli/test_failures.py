@@ -101,6 +101,14 @@ CASES = {
         "ENTRIES_LOST",
         "device logs lack entries that others name: an older version of their table was restored, or rows were deleted",
     ),
+    "a full disk, of two places that were named before the nearest": (
+        (
+            f"Reading file:/elsewhere/a.parquet\nTask failed while writing rows to file:{LAKE}.\n"
+            "Caused by: java.io.IOException: No space left on device\n"
+        ),
+        "DISK_FULL",
+        f"the disk is full: {LAKE}",
+    ),
     "no memory": (
         "java.lang.OutOfMemoryError: Java heap space",
         "MEMORY_SHORT",
@@ -248,3 +256,11 @@ def test_an_error_number_that_says_nothing_of_our_surroundings_is_a_bug():
 def test_an_error_of_the_system_is_told_with_its_file():
     fault = as_fault(OSError(errno.EROFS, "Read-only file system", "/data/lake"), None)
     assert fault.message == "a file or folder cannot be read or written: /data/lake"
+
+
+@pytest.mark.parametrize("name", ["pyspark", "pyspark.sql.types", "py4j.protocol", "delta.tables"])
+def test_a_missing_part_of_spark_is_a_missing_spark(name: str) -> None:
+    fault = as_fault(ModuleNotFoundError(f"No module named {name!r}", name=name), None)
+    assert fault is not None
+    assert (fault.code, fault.exit_code) == ("SPARK_MISSING", 3)
+    assert as_fault(ModuleNotFoundError("No module named 'deltas'", name="deltas"), None) is None

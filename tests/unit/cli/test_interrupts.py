@@ -197,6 +197,44 @@ def test_a_deferred_signal_asks_first_and_ends_the_command_the_second_time():
     assert (interrupted.value.exit_code, ended) == (130, ["session"])
 
 
+def test_an_interrupt_behind_a_deferring_block_ends_the_command_at_once():
+    watching = Interrupts()
+    with watching.watched():
+        with watching.deferred():
+            pass
+        with pytest.raises(Interrupted):
+            send(signal.SIGINT)
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_the_process_at_once_with_the_exit_code_of_the_first(monkeypatch, second):
+    class Gone(BaseException):
+        pass
+
+    def gone(code):
+        raise Gone(code)
+
+    monkeypatch.setattr(os, "_exit", gone)
+    watching, ended = Interrupts(), []
+    with watching.watched():
+        watching.session_started(lambda: ended.append("session"))
+        with pytest.raises(Interrupted):
+            send(signal.SIGTERM)
+        with pytest.raises(Gone) as code:
+            send(second)
+    assert (code.value.args, ended) == ((143,), ["session"])
+
+
+def test_a_session_that_a_program_starts_outside_of_a_command_leaves_it_its_signals():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    watching, ended = Interrupts(), []
+    watching.session_started(lambda: ended.append("session"))
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    with watching.watched(), pytest.raises(Interrupted):
+        send(signal.SIGTERM)
+    assert ended == []
+
+
 def test_sigterm_is_not_deferred():
     watching = Interrupts()
     with watching.watched(), watching.deferred(), pytest.raises(Interrupted) as interrupted:

@@ -51,6 +51,13 @@ def test_a_run_that_is_done_is_told_again_without_spark(lake, capsys):
     assert "nothing was done\n" in capsys.readouterr().out
 
 
+def test_a_run_of_a_version_that_wrote_no_arguments_is_repeated_by_its_command_alone(lake, capsys):
+    write(Path(lake), "run", [{**ROW, "run_id": "old-1", "detail": json.dumps({"run_version": 7})}])
+    assert main(["reduce", "--full", "--run-id", "old-1", "--lake", lake, "--json"]) == 0
+    assert _said(capsys)["repeated"] is True
+    assert main(["maintain", "--run-id", "old-1", "--lake", lake, "--json"]) == 2
+
+
 def test_the_exit_code_of_the_earlier_run_is_that_of_the_repeated_one():
     error = {"code": "REDUCE_LIMIT", "message": "Too large.", "next": "Raise the limit."}
     from strandline.pipelines import runs
@@ -66,7 +73,9 @@ def test_the_exit_code_of_the_earlier_run_is_that_of_the_repeated_one():
     assert (found.exit, found.error) == (3, ReportError("REDUCE_LIMIT", "Too large.", "Raise the limit."))
 
 
-@pytest.mark.parametrize("words", [("reduce", "--full"), ("maintain",), ("init",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("reduce", "--full"), ("reduce", "--log-config", "x"), ("maintain",), ("init",)], ids=" ".join
+)
 def test_an_id_of_another_command_or_other_options_is_refused(lake, capsys, words):
     assert main([*words, "--run-id", "job-7", "--lake", lake, "--json"]) == 2
     assert _said(capsys)["error"]["code"] == "RUN_ID_TAKEN"
@@ -105,6 +114,12 @@ def test_an_id_that_is_not_a_name_is_refused(lake, capsys, run_id):
 
 def test_a_lake_that_is_not_there_has_no_run(tmp_path, capsys):
     assert main(["init", "--run-id", "first", "--lake", str(tmp_path / "new")]) == 3
+    assert "AssertionError: Spark was started" in capsys.readouterr().err
+
+
+def test_a_lake_without_its_table_of_runs_has_no_run(lake, capsys):
+    shutil.rmtree(Path(lake) / "run")
+    assert main(["init", "--run-id", "first", "--lake", lake]) == 3
     assert "AssertionError: Spark was started" in capsys.readouterr().err
 
 

@@ -119,6 +119,9 @@ def test_items_follow_each_other():
         (b"\x9f" * 33, "depth"),
         (b"\x63\xed\xa0\x80", 4),
         (b"\xa2\x61\x61\x01\x61\x61\x02", 7),
+        (b"\x5f\x41a\x42bc\xff", 7),
+        (b"\x5f\x61a\xff", "syntax"),
+        (b"\x7f\x7f\x61a\xff\xff", "syntax"),
     ],
 )
 def test_a_hostile_item_has_a_named_fault(raw, expected):

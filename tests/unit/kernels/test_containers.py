@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.kernels import containers
-from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.codecs import BLOCK_BYTES, Decoder, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks, container_of
 from support.memory import resident_bytes
 
@@ -211,6 +211,20 @@ def test_a_stream_that_swells_too_much_is_a_bomb_once_the_free_bytes_came_out(pa
     content, reason = opened(swelling, StreamLimits(2**36, 10))
     assert (len(content) <= 2 * BLOCK_BYTES, reason) == (True, "BOMB")
     assert opened(pack(bytes(BLOCK_BYTES)), StreamLimits(2**36, 10))[1] is None
+
+
+def test_the_ratio_itself_is_no_bomb_and_one_byte_more_is(monkeypatch) -> None:
+    class Fixed(Decoder):
+        taken = 100
+
+        def __iter__(self):
+            return iter([b"x" * 600, b"x" * 400, b"x"])
+
+    monkeypatch.setattr(containers, "RATIO_FREE_BYTES", 700)
+    monkeypatch.setattr(containers, "_inner", lambda *_: Fixed())
+    with pytest.raises(StreamDamage) as caught:
+        list(blocks(io.BytesIO(gz(b"x")), StreamLimits(2**36, 10)))
+    assert (caught.value.reason, caught.value.offset) == ("BOMB", 1000)
 
 
 def test_a_bomb_takes_little_memory() -> None:

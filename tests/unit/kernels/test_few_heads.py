@@ -106,3 +106,16 @@ def test_a_journal_that_is_not_reduced_yet_is_stored_where_a_line_of_it_is_found
         assert head.n == (
             places[number] + 1 if head.has_stored else ((1 if number is None else 2) if by_itself else None)
         )
+
+
+def test_segments_within_a_long_one_overlap_it_also_behind_others_that_end_before_it() -> None:
+    node = Run(0).node
+    first, *inner = [
+        Segment(number, 0, -1, 0, lines, node, follows, None, f"end {number}")
+        for number, (lines, follows) in enumerate([(10, None), (2, "one"), (2, "four"), (2, "ten")])
+    ]
+    known = {(first.namespace, "one"): 1, (first.namespace, "four"): 4, (first.namespace, "ten"): 10}
+    heads = placed_heads(attached_heads([first, *inner], [first.namespace], {}), {}, known)
+    assert [(head.n, head.last_n, head.overlaps) for head in heads] == [
+        (1, 10, True), (2, 3, True), (5, 6, True), (11, 12, False),
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from strandline.core.verdict import encode_evidence
+from strandline.core.verdict import encode_evidence, evidence_of
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.kernels import TEXT_FRAME, line_facts, rejections
@@ -162,3 +162,18 @@ def test_a_damage_has_no_facts_and_opens_the_claim_of_what_follows() -> None:
     facts = facts_of(rows, [])
     assert [fact["hash"] is None for fact in facts] == [False, True, False]
     assert facts[2]["code"] == 0
+
+
+def test_a_line_that_is_judged_again_keeps_the_position_and_the_line_before_of_its_first_verdict() -> None:
+    first, second, third = synthetic(0, 3)
+    node, claimed = first.decode(), codec.line_hash(first)
+    then = verify.number_mismatch(7, claimed, codec.line_hash(second), first)
+    told = encode_evidence(evidence_of([then]))
+    row = {
+        "file_no": 0, "part": 0, "frame": 0, "idx": 0, "node": node, "raw": third, "raw_bytes": len(third),
+        "raw_sha256": None, "hash": None, "source_offset": 0, "code": 8, "position": 1, "expected": claimed,
+        "before": None, "damage": None, "evidence": told,
+    }  # fmt: skip
+    [batch] = rejections([pa.RecordBatch.from_pylist([row])])
+    [again] = batch.to_pylist()
+    assert (again["reasons"], again["evidence"]) == ("LINE_NUMBER_MISMATCH", told)

@@ -57,6 +57,18 @@ def test_a_line_over_the_limit_that_is_small_enough_is_kept_whole() -> None:
     assert line.kept.raw == b"1234567"
 
 
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_line_at_the_limit_is_whole_however_it_is_split_into_blocks(cut: int) -> None:
+    line = b"123456789012"
+    for parts in (
+        (line[:cut], line[cut:]),
+        (line[:cut], line[cut:], b"\n"),
+        (line[:cut], line[cut:] + b"\n"),
+    ):
+        [found] = lines_of(*parts)
+        assert (found.over_limit, found.kept.length) == (False, 12)
+
+
 content = st.lists(st.sampled_from([b"\n", b"a", b"\r", b"12345678901234567890", b"\xff", MARK])).map(
     b"".join
 )
@@ -101,6 +113,16 @@ def test_a_keeper_keeps_all_or_the_head_and_the_digest(parts: list[bytes]) -> No
         assert (kept.raw, kept.sha256) == (data, None)
     else:
         assert (kept.raw, kept.sha256) == (data[: KEEP.head_bytes], hashlib.sha256(data).digest())
+
+
+@pytest.mark.parametrize("size", [7, 8, 9])
+@pytest.mark.parametrize("step", range(1, 9))
+def test_a_record_of_just_as_many_bytes_as_are_kept_whole_is_kept_whole(size: int, step: int) -> None:
+    data, keeper = b"123456789"[:size], CappedReader(KEEP)
+    for at in range(0, size, step):
+        keeper.add(data[at : at + step])
+    kept = keeper.kept()
+    assert (kept.raw, kept.whole, kept.length) == (data if size <= 8 else b"123", size <= 8, size)
 
 
 @pytest.mark.large

@@ -139,3 +139,20 @@ def test_long_values_are_cut_in_the_evidence() -> None:
     found = parsed(changed(("files", 0, "name"), "/" * 10_000))
     assert len(found.evidence["actual"]) < 300
     assert parsed(changed(("files", 0, "records"), 10**500)).evidence["actual"] == "integer of 1661 bits"
+
+
+def test_counts_reach_from_nothing_to_the_greatest_signed_number_of_64_bits() -> None:
+    for count in (0, 2**63 - 1):
+        for path in (("files", 0, "records"), ("files", 0, "bytes"), ("namespaces", 0, "records")):
+            assert isinstance(parsed(changed(path, count)), Statement)
+
+
+def test_a_manifest_of_the_greatest_size_is_read() -> None:
+    raw = json.dumps(GOOD).encode().ljust(MAX_MANIFEST_BYTES)
+    assert isinstance(parsed(raw), Statement)
+
+
+def test_only_an_invalid_manifest_of_another_dialect_names_the_files_of_others() -> None:
+    broken = changed(("files", 0, "records"), -1)
+    assert parsed(broken).of_others is None
+    assert parsed(broken | {"dialect": "devicelog"}).of_others == ("a.jsonl.gz",)

@@ -410,7 +410,9 @@ def test_of_a_plain_file_over_the_limit_no_more_than_the_limit_is_read_or_told(t
 
 
 def test_of_a_large_entry_of_a_frame_the_head_is_kept_and_all_of_it_told() -> None:
-    [row] = pieces(codec.batch(NODE, NODE, [b"x" * 1000]), whole=900, head=10)
+    [row] = pieces(codec.batch(NODE, NODE, [b"x" * 1000]), whole=1000, head=10)
+    assert (row["raw"], row["raw_sha256"]) == (b"x" * 1000, None)
+    [row] = pieces(codec.batch(NODE, NODE, [b"x" * 1000]), whole=999, head=10)
     assert (row["raw"], row["raw_bytes"]) == (b"x" * 10, 1000)
     assert row["raw_sha256"] == hashlib.sha256(b"x" * 1000).digest()
 

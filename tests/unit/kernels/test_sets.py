@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.core.hashing import set_hash
+from strandline.kernels.digests import run_digests
 from strandline.kernels.sets import DIGEST_SCHEMA, bucket_digests, set_digests
 from support.laws import law
 
@@ -68,6 +69,22 @@ def test_values_that_repeat_count_once(
     assert folded(sets, size, times) == {
         name: (set_hash(values), len(values)) for name, values in sets.items()
     }
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_values_that_repeat_count_each_time_unless_only_distinct_ones_do(size: int) -> None:
+    rows = [
+        {"namespace": name, "first": b"", "value": value}
+        for name in ("a", "b")
+        for value in (b"x", b"x", b"y")
+    ]
+    found = [
+        row
+        for batch in run_digests(batches_of(rows, VALUES, size), ("namespace",))
+        for row in batch.to_pylist()
+    ]
+    digest = hashlib.sha256(b"xxy").digest()
+    assert found == [{"namespace": name, "digest": digest, "size": 3} for name in ("a", "b")]
 
 
 def test_batches_that_are_parts_of_others_and_empty_ones_are_read() -> None:

@@ -1,6 +1,7 @@
 """A sample of mutants is the same for a seed, and each of its mutants is counted once on the page."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,10 @@ def test_the_tree_that_is_mutated_has_every_part_in_src_and_the_tests_beside_it(
     assert ('pythonpath = ["src", "tests"]' in settings, "[tool.mutmut]" in settings) == (True, True)
     name = Path(__file__).relative_to(ROOT)
     assert (tree / name).read_bytes() == Path(__file__).read_bytes()
+    measures = runpy.run_path(str(tree / "tests" / "support" / "effort.py"))
+    with pytest.raises(pytest.skip.Exception, match="which counts, too"):
+        measures["calls_of"](abs, -1)
+    assert measures["peak_bytes"](list) >= 0
 
 
 def test_a_mutant_is_of_the_part_that_its_name_says() -> None:

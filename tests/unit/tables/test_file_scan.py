@@ -55,6 +55,17 @@ def test_what_can_be_read_from_the_middle_is_split(tmp_path: Path, content: byte
         assert [(row["part"], row["until"], row["label"]) for row in rows] == [(0, None, None)]
 
 
+def test_a_file_of_just_the_least_size_is_split_and_one_of_just_a_split_or_the_small_size_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len(TEXT)
+    scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=size, split_bytes=size))
+    assert (len(list(scan._task_rows(size))), len(list(scan._task_rows(size - 1)))) == (1, 2)
+    for small in (size, size - 1):
+        monkeypatch.setattr("strandline.tables.reading.SMALL_BYTES", small)
+        assert scan.is_small == (small == size)
+
+
 def test_a_file_below_the_least_size_is_read_whole(tmp_path: Path) -> None:
     scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=len(TEXT) + 1, split_bytes=512))
     assert len(list(scan._task_rows(512))) == 1

@@ -246,6 +246,33 @@ def test_a_listing_by_folders_never_leaves_what_it_goes_down(monkeypatch) -> Non
     ]  # fmt: skip
 
 
+def test_an_empty_object_that_stands_for_a_folder_is_one_and_any_other_empty_object_is_a_file(
+    monkeypatch,
+) -> None:
+    def opened(name: str) -> SimpleNamespace:
+        if name.endswith("mark"):
+            raise OSError("Not a regular file")
+        return SimpleNamespace(close=lambda: None)
+
+    def info(names: list[str]) -> list[FileInfo]:
+        return [FileInfo(name, FileType.File, size=0) for name in names]
+
+    files = SimpleNamespace(get_file_info=info, open_input_file=opened)
+    monkeypatch.setattr(objects, "_files", lambda *_: files)
+    found = [objects.look_up(f"{BOX}/{name}".encode()) for name in ("mark", "empty")]
+    assert found == [("folder", 0), ("file", 0)]
+
+
+def test_what_is_directly_below_a_prefix_is_listed_without_its_folders(monkeypatch) -> None:
+    def listed(selector: FileSelector) -> list[FileInfo]:
+        assert (selector.base_dir, selector.recursive) == ("box", False)
+        return [FileInfo("box/a", FileType.Directory), FileInfo("box/b", FileType.File, size=1)]
+
+    monkeypatch.setattr(objects, "_files", lambda *_: SimpleNamespace(get_file_info=listed))
+    [found] = objects.objects_below(BOX.encode(), deep=False)
+    assert (found.path, found.size) == (f"{BOX}/b".encode(), 1)
+
+
 def test_a_pyarrow_without_a_store_is_named(monkeypatch) -> None:
     def lacking(*_: object) -> object:
         raise ImportError("no GcsFileSystem")

@@ -50,6 +50,8 @@ def test_a_table_is_another_one_if_its_version_is_not_there_or_was_committed_aft
     hour, second = CLOCKS_DIFFER, timedelta(seconds=1)
     made(-hour, hour - second, hour + second)
     assert [is_other(tables, TABLE, version, millis) for version in range(4)] == [False, False, True, True]
+    made(-hour)
+    assert not is_other(tables, TABLE, 0, millis)
     # A lake was cloned, or somebody made the table anew: its first version is younger than the run.
     made(hour + second, 2 * hour)
     assert is_other(tables, TABLE, 0, millis)

@@ -26,6 +26,7 @@ def test_rows_in_memory_are_in_the_order_of_commits_and_older_versions_come_firs
     """Of rows that were added at the same time, the random part of the id decides; the clock counts only without it."""
     rows = [
         ("run-9-a", {RUN_VERSION: 4}, 0), ("run-1-b", {RUN_VERSION: 4}, 9), ("run-8-c", {RUN_VERSION: 11}, 1),
+        ("run-2-w", {RUN_VERSION: 0}, 0),
         ("run-7-z", None, 5), ("run-6-y", None, 2), ("run-5-x", "no JSON", 3), ("run-4-w", {RUN_VERSION: "4"}, 4),
     ]  # fmt: skip
     for run_id, detail, hours in rows:
@@ -34,6 +35,6 @@ def test_rows_in_memory_are_in_the_order_of_commits_and_older_versions_come_firs
         write(tmp_path, "run", [ran | {"read_versions": [("node_journal_line", hours)]}])
     few = TableReads(None, Location.lake(str(tmp_path))).few_rows("run")
     found = in_order(few)
-    assert [row["run_id"][4:] for row in found] == ["6-y", "5-x", "4-w", "7-z", "9-a", "1-b", "8-c"]
-    assert [row["read_versions"]["node_journal_line"] for row in found] == [2, 3, 4, 5, 0, 9, 1]
+    assert [row["run_id"][4:] for row in found] == ["6-y", "5-x", "4-w", "7-z", "2-w", "9-a", "1-b", "8-c"]
+    assert [row["read_versions"]["node_journal_line"] for row in found] == [2, 3, 4, 5, 0, 0, 9, 1]
     assert [row["detail"] for row in found[:3]] == [{}, {}, {RUN_VERSION: "4"}]

@@ -62,7 +62,7 @@ def test_a_file_of_just_the_least_size_is_split_and_one_of_just_a_split_or_the_s
     scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=size, split_bytes=size))
     assert (len(list(scan._task_rows(size))), len(list(scan._task_rows(size - 1)))) == (1, 2)
     for small in (size, size - 1):
-        monkeypatch.setattr("strandline.tables.reading.SMALL_BYTES", small)
+        monkeypatch.setattr("strandline.tables.file_scan.SMALL_BYTES", small)
         assert scan.is_small == (small == size)
 
 

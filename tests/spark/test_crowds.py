@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from strandline.dialects.aura.spark.contexts import bindings
 from strandline.dialects.aura.spark.contexts import forks as contexts
 from strandline.dialects.devicelog.spark import forks as devices
+from strandline.dialects.ipfslog.spark import dag
 from strandline.dialects.ipfslog.spark import forks as logs
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.frames import crowds
@@ -119,6 +120,30 @@ def test_no_aggregate_collects_the_records_of_a_fork_or_a_binding(spark, forks):
     # Device logs join the two entries that a fork shows.
     assert len(collected) == (forks is forks_of_devices)
     assert "row_number()" in plan
+
+
+def test_links_have_no_long_clock_id_and_the_order_of_their_entries_is_decided_by_rank(spark):
+    rows = []
+    for size in (dag.LINK_CLOCK_CHARS, dag.LINK_CLOCK_CHARS + 1):
+        first, last = ("c" * (size - 1) + end for end in "ab")
+        for kind, parent, child in ((dag.LATE, first, last), (dag.INVERTED, last, first)):
+            name = f"{kind} {size}"
+            rows.append((name, 0, b"p", "p", 5, parent, "w", []))
+            rows.append((name, 0, b"c", "c", 5, child, "w", [b"p"]))
+    nodes = spark.createDataFrame(
+        rows, "namespace string, bucket int, record_id binary, cid string, clock_time long, clock_id string, "
+        "writer string, next array<binary>",
+    )  # fmt: skip
+
+    def kinds(found):
+        return dict(found.where("parent IS NOT NULL").select("namespace", "kind").collect())
+
+    short = {name: name.split()[0] for name, *_ in rows if name.endswith(str(dag.LINK_CLOCK_CHARS))}
+    long = {name: name.split()[0] for name, *_ in rows if name not in short}
+    assert {row.namespace for row in dag.links(nodes).where("clock_id IS NULL").collect()} == {*long}
+    found = dag.edges(nodes)
+    assert kinds(found) == short | dict.fromkeys(long, dag.UNSURE)
+    assert kinds(dag.settled(found, nodes)) == short | long
 
 
 @pytest.mark.timeout(120)

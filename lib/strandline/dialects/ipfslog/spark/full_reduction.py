@@ -26,13 +26,9 @@ def from_all(
     and refused.
     """
     nodes = retained.nodes(configured)
-    edges = jobs.checkpoint(dag.edges(nodes), "links")
-    counted = jobs.checkpoint(dag.counted(edges), "links of logs")
-    found = jobs.row(
-        counted.agg(
-            F.max("is_inverted").alias("is_inverted"), F.max(links.may_be_too_many()).alias("has_too_many")
-        )
-    )
+    edges, counted, found = _counted(dag.edges(nodes), jobs)
+    if found["is_unsure"]:
+        edges, counted, found = _counted(dag.settled(edges, nodes), jobs)
     inverted = counted.where("is_inverted").select("namespace")
     walked = jobs.checkpoint(retained.may_walk(inverted), "logs to walk")
     has_walks = bool(found["is_inverted"]) and (retained.pruned is None or jobs.has_rows(walked))
@@ -72,6 +68,19 @@ def from_all(
     hashed = with_hashes(parts, heads, missing, order.block_digests(view), groups)
     deletes = stored_strays(rows, configured, tables, retained.hint) if present.stored else {}
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), left_out)
+
+
+def _counted(edges: DataFrame, jobs: Jobs) -> tuple[DataFrame, DataFrame, Row]:
+    """Return the edges and `dag.counted` as checkpoints, and what there is among these."""
+    edges = jobs.checkpoint(edges, "links")
+    counted = jobs.checkpoint(dag.counted(edges), "links of logs")
+    found = jobs.row(
+        counted.agg(
+            F.max("is_inverted").alias("is_inverted"), F.max("is_unsure").alias("is_unsure"),
+            F.max(links.may_be_too_many()).alias("has_too_many"),
+        )
+    )  # fmt: skip
+    return edges, counted, found
 
 
 def _too_long(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> Refused | None:

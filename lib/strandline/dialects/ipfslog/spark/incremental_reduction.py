@@ -91,9 +91,9 @@ def read_input(
     )  # fmt: skip
     named = broadcast_if_small(wanted, "affected ids", jobs)
     found = jobs.checkpoint(nodes.join(named, ["namespace", "record_id"], "left_semi"), "affected entries")
-    late_children = found.join(
-        filled.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
-    ).select(*dag.NODE, "parent")
+    late_children = dag.as_links(
+        found.join(filled.select("namespace", "record_id", "parent"), ["namespace", "record_id"])
+    )
     all_links = named_links.unionByName(late_children)
     known = found.select(*dag.NODE).unionByName(new_entries.select(*dag.NODE)).distinct()
     edges = jobs.checkpoint(dag.link_edges(all_links, known), "changed links")

@@ -139,9 +139,3 @@ def order_of(side: str = "") -> list[Column]:
         F.encode(F.col(f"{prefix}clock_id"), "UTF-16BE"),
         F.col(f"{prefix}cid"),
     ]
-
-
-def key_of(side: str) -> Column:
-    """Return the order of an entry, k, as one comparable value."""
-    time, clock, cid = order_of(side)
-    return F.struct(time.alias("time"), clock.alias("clock"), cid.alias("cid"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -23,6 +25,9 @@ from strandline.tables.stated import content_of, stated_files, stated_namespaces
 
 _EVIDENCE_BYTES = MAX_EVIDENCE_BYTES // 2 - 256
 """Maximum bytes of the disagreements of one reason; a row has at most two reasons."""
+
+MOST_STATING: Final = 16
+"""Maximum number of manifests of a file whose namespaces are compared: each is a pass over the records of the file."""
 
 Disagreement = dict[str, JsonValue]
 
@@ -154,12 +159,12 @@ def _compare(
     limits: StreamLimits,
 ) -> set[int]:  # fmt: skip
     """Add the disagreements to each manifest, and return the numbers of the damaged files."""
+    unexplained = _not_compared(checked)
     disagreements = _disagreements(checked, selection, admission, spark, limits)
     if disagreements is None:
-        return set()
+        return unexplained
     rows = sorted(disagreements.collect(), key=_order)
     damaged = {row["file_no"] for row in rows if row["file_no"] is not None}
-    unexplained: set[int] = set()
     for row in rows:
         each, file_no = checked[row["manifest_no"]], row["file_no"]
         if file_no is None and not each.missing and not damaged.intersection(each.named):
@@ -169,6 +174,28 @@ def _compare(
             about = ("namespace", row["namespace"]) if file_no is None else ("file", each.named[file_no].name)
             each.mismatches.extend(_disagreement(*about, *found) for found in row["found"])
     return damaged | unexplained
+
+
+def _not_compared(checked: Sequence[_Checked]) -> set[int]:
+    """Leave out the namespaces of a manifest if `MOST_STATING` others state those of one of its files.
+
+    Return the numbers of the files of such manifests.
+    """
+    stating: Counter[int] = Counter()
+    found: set[int] = set()
+    for each in checked:
+        if each.namespaces is None:
+            continue
+        if all(stating[file_no] < MOST_STATING for file_no in each.named):
+            stating.update(each.named.keys())
+            continue
+        found.update(each.named)
+        name = next(stated.name for at, stated in each.named.items() if stating[at] >= MOST_STATING)
+        expected = f"at most {MOST_STATING} manifests that state namespaces of the file"
+        each.mismatches.append(_disagreement("file", name, "namespaces", expected, "not compared"))
+        each.disagreeing["namespaces"] = len(each.namespaces)
+        each.namespaces = None
+    return found
 
 
 def _order(row: Row) -> tuple[int, bool, int, str]:

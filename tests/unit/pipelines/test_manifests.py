@@ -13,12 +13,15 @@ from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels import manifests as of_bytes
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
-from strandline.kernels.manifests import Invalid
+from strandline.kernels.manifests import Invalid, StatedFile, StatedNamespace
 from strandline.pipelines.ingest_input import find_input
 from strandline.pipelines.manifests import (
+    MOST_STATING,
     ManifestFindings,
+    _Checked,
     _disagreement,
     _evidence,
+    _not_compared,
     check_manifests,
     require_manifests,
 )
@@ -112,6 +115,20 @@ def test_a_file_that_is_there_and_not_read_is_told_of_in_a_folder(folder: Path) 
         bytes(folder / "b"),
     )
     assert json.loads(refused.evidence)["PATH_REFUSED"]["actual"] == str(folder.parent / "outside")
+
+
+def test_of_one_file_a_bounded_number_of_manifests_has_its_namespaces_compared(folder: Path) -> None:
+    def crowd(count: int, *others: str) -> list[_Checked]:
+        made = [_Checked(None, {0: told}, (space,)) for _ in range(count)]
+        return [*made, *(_Checked(None, dict.fromkeys(map(int, other), told), (space,)) for other in others)]
+
+    told, space = StatedFile("a", 1, 1, "00"), StatedNamespace("node:x", 1, "00", ())
+    assert _not_compared(crowd(MOST_STATING)) == set()
+    # One that states none, or names another file, is none of them; a file that was passed over counts for nothing.
+    given = [_Checked(None, {0: told}), *crowd(MOST_STATING, "1", "10", "2", "1")]
+    assert _not_compared(given) == {0, 1}
+    assert [each.namespaces for each in given].count(None) == 2
+    assert [len(each.mismatches) for each in given[-4:]] == [0, 1, 0, 0]
 
 
 def test_evidence_of_many_disagreements_has_room_in_a_row_and_tells_how_many() -> None:

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, IllegalArgumentException
 
 from strandline.contracts.load import tables
 from strandline.core.errors import FaultError, UsageError
@@ -55,6 +55,20 @@ def test_a_refusal_names_what_was_not_created_and_no_text_of_the_catalog(error, 
     assert told.value.code == "CATALOG_REFUSED"
     assert told.value.message == f"the catalog of main.ours does not create the table run: {cause}"
     assert "secret" not in str(told.value)
+
+
+def test_a_catalog_that_wants_its_tables_otherwise_is_named_with_the_property():
+    # Delta 4.4.0 of the open Unity Catalog: an error of Java without a condition.
+    error = IllegalArgumentException(
+        "Cannot create table main.ours.run: catalog requires table property 'delta.enableDeletionVectors'='true' but "
+        "the caller supplied 'delta.enableDeletionVectors'='false'. Remove the conflicting TBLPROPERTIES entry."
+    )
+    with pytest.raises(FaultError) as told, refusals(OURS, "the table run"):
+        raise error
+    assert told.value.code == "CATALOG_REFUSED"
+    assert told.value.message.endswith(
+        "does not create the table run: it requires another value of delta.enableDeletionVectors"
+    )
 
 
 @pytest.mark.parametrize(

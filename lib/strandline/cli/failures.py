@@ -11,7 +11,7 @@ from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.session.stores import NO_JAR
 from strandline.tables.damage import FILE_GONE, RESTORE, is_from_delta_rs
-from strandline.tables.refusals import BY_SCHEMA, IN_CATALOG, UPGRADE_OR_DROP
+from strandline.tables.refusals import BY_SCHEMA, IN_CATALOG, LEFT_TO_CATALOG, UPGRADE_OR_DROP
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
@@ -74,10 +74,10 @@ _ENVIRONMENT_FAULTS = (
         BY_SCHEMA,
     ),
     (
-        re.compile("DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"),
+        re.compile(LEFT_TO_CATALOG),
         "TABLE_UNSUPPORTED",
         "the catalog of the lake manages its tables and does not let others compact or vacuum them",
-        "leave both to the catalog: run no `maintain` on this lake, and give `stream` --set stream.compact_every=0",
+        "leave both to the catalog: run `gc` on this lake without --compact and --vacuum",
     ),
     (
         re.compile("the entry [0-9a-f]{64} of a device log is missing"),

@@ -18,6 +18,7 @@ from strandline.contracts.views import view_names
 from strandline.tables.location import Location
 from strandline.tables.metadata import collected, detail_sql
 from strandline.tables.refusals import (
+    LEFT_TO_CATALOG,
     catalog_refused,
     catalog_unknown,
     catalog_unreadable,
@@ -146,6 +147,17 @@ def refusals(location: Location, what: str) -> Iterator[None]:
             raise
         cause = _cause(error) if required is None else f"it requires another value of {required[1]}"
         raise catalog_refused(location, what, cause) from error
+
+
+@contextmanager
+def noting_left(table: str, left: set[str]) -> Iterator[None]:
+    """Add the table to `left` if its catalog lets nobody else do to it what the block does; then nothing was done."""
+    try:
+        yield
+    except spark_errors() as error:
+        if condition_of(error) != LEFT_TO_CATALOG:
+            raise
+        left.add(table)
 
 
 def _cause(error: BaseException) -> str:

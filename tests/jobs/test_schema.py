@@ -98,7 +98,10 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     assert main(["status", "--schema", schema, "--json"]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "TABLE_DIFFERS"
-    assert f"reduced_version of the table namespace_state of {schema} has the type decimal(20,0)" in error["message"]
+    assert (
+        f"reduced_version of the table namespace_state of {schema} has the type decimal(20,0)"
+        in error["message"]
+    )
     # As the advice says.
     spark.sql(f"RESTORE TABLE {states} TO VERSION AS OF {sound}")
     assert told("status", "--schema", schema)["rows"]

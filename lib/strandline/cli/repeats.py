@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from strandline.cli.failures import is_from_spark
@@ -119,13 +119,13 @@ def _check_not_done(call: Invocation) -> None:
         raise _done_without(call, had - there, "dropped since")
 
 
-def _left(call: Invocation) -> "tuple[Set[str], ReadLake | None]":
+def _left(call: Invocation) -> "tuple[frozenset[str], ReadLake | None]":
     """Return the tables of a lake that lacks some, and what reads its table of runs, None without this table."""
     if opens_without_spark(call.location):
         opened = open_tables(call.location)
         runs = DeltaRsLake(call.location, {name: table for name, table in opened.items() if name == RUNS})
         if not runs.needs_spark:
-            return opened.keys(), runs if runs.tables else None
+            return frozenset(opened), runs if runs.tables else None
     from strandline.tables.lake import present_tables
 
     store = call.store(makes=False, writes=False)

@@ -80,7 +80,9 @@ def run(
     members = {"dry_run": request.dry_run, "keep_days": request.keep_days, "maintenance": done.entries}
     if done.left:
         members["left_to_catalog"] = sorted(done.left)
-        context.progress.note(f"the catalog alone compacts and vacuums {len(done.left)} tables: they are left to it")
+        context.progress.note(
+            f"the catalog alone compacts and vacuums {len(done.left)} tables: they are left to it"
+        )
     if request.dry_run:
         return context.report(store.location.describe(), counts=done.counts, members=members)
     return record_run(store, context, RunResult(counts=done.counts, written=done.written, members=members))

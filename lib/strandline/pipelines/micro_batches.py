@@ -198,7 +198,9 @@ class MicroBatchRun:
         chosen = self._settings.maintain
         knew = len(self._left)
         try:
-            for table in filter(self._store.stored_bytes, (each for each in tables() if each not in self._left)):
+            for table in filter(
+                self._store.stored_bytes, (each for each in tables() if each not in self._left)
+            ):
                 removed, added = 0, 0
                 with noting_left(table, self._left):
                     removed, added = compact_small(
@@ -212,7 +214,9 @@ class MicroBatchRun:
                 raise
             self._context.progress.note(f"small files stay for now: {error.message}")
         if len(self._left) > knew:
-            self._context.progress.note(f"the catalog alone compacts {len(self._left)} tables: they are left to it")
+            self._context.progress.note(
+                f"the catalog alone compacts {len(self._left)} tables: they are left to it"
+            )
         self._context.faults.reach("stream.compacted")
 
     def _done(self, report: Report) -> None:

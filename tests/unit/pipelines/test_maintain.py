@@ -15,7 +15,7 @@ from strandline.tables.location import Location
 from strandline.tables.maintain import SmallFiles
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-BLOCKED = "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] VACUUM is blocked by the catalog for Catalog-Managed tables."
+BLOCKED = "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] VACUUM is blocked by the catalog."
 HELD = ("node_journal", "run")
 
 
@@ -38,7 +38,9 @@ def ran(monkeypatch):
         monkeypatch.setattr(pipeline, "record_run", lambda store, context, result: results.append(result))
         monkeypatch.setattr(NoProgress, "note", lambda _, text: notes.append(text))
         store = SimpleNamespace(
-            location=Location.parse_schema("main.ours"), stored_bytes=HELD.__contains__, version=lambda table: 7
+            location=Location.parse_schema("main.ours"),
+            stored_bytes=HELD.__contains__,
+            version=lambda table: 7,
         )
         context = RunContext(
             "run", "maintain", "0", NOON, faults=Faults(), elapsed=lambda: 4.0, progress=NoProgress()

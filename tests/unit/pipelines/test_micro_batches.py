@@ -186,8 +186,7 @@ def test_a_table_that_only_its_catalog_compacts_is_left_to_it_and_not_tried_agai
     def compact(*_, **__):
         tried.append(1)
         raise UnsupportedOperationException(
-            "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] OPTIMIZE is blocked by the catalog for Catalog-Managed "
-            "tables."
+            "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] OPTIMIZE is blocked by the catalog."
         )
 
     monkeypatch.setattr(micro_batches, "compact_small", compact)

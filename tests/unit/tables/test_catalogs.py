@@ -139,7 +139,7 @@ def test_a_count_that_became_a_decimal_in_a_schema_is_named_when_its_table_is_re
     session = CatalogSession(as_spark_says("namespace_state") | {"reduced_version": "decimal(20,0)"})
     reads = TableReads(session, OURS)  # type: ignore[arg-type]
     for _ in range(2):
-        with pytest.raises(UsageError, match="column reduced_version .* has the type decimal") as told:
+        with pytest.raises(UsageError, match=r"column reduced_version .* has the type decimal") as told:
             reads.read("namespace_state")
         assert told.value.code == "TABLE_DIFFERS"
     # Rows of another lake are input: they are refused with another sentence.

@@ -22,6 +22,16 @@ _ENVIRONMENT_FAULTS = (
         "run the command on a job cluster, or attach the notebook to a cluster",
     ),
     (
+        # As Databricks says it. Other words of a catalog are not shown: they can have the address of a metastore.
+        re.compile(
+            r"\[INSUFFICIENT_PERMISSIONS\b"
+            r"(?:[^\n]*\s*User does not have (?:permission )?(?P<named>[A-Z_ ,]+ on \w+ [`'\w.]*[`'\w]))?"
+        ),
+        "CATALOG_DENIED",
+        "this user lacks a right on the lake",
+        "ask the owner of the schema for it: docs/databricks.md has the rights that each command needs",
+    ),
+    (
         NO_JAR,
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",
@@ -180,7 +190,7 @@ def _environment_fault(text: str, log: Path | None, lake: str | None) -> FaultEr
         found = pattern.search(text)
         if found is None:
             continue
-        place = _place(text, found.start(), found.end())
+        place = found.groupdict().get("named") or _place(text, found.start(), found.end())
         if place is None and code in _WRITE_FAULTS:
             places = (lake, _temporary())
             place = " or ".join(f"{each}" for each in places if each)

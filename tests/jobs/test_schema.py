@@ -90,6 +90,25 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     synced = told("sync", "--from", str(undisturbed.root / "lake"), "--schema", schema, "--dry-run")
     assert synced["counts"]["missing"] == 0
     assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))
+    # Somebody widens a count. It is said when the table is read, not by a report that cannot be written.
+    states = f"{schema}.namespace_state"
+    [[sound]] = spark.sql(f"DESCRIBE HISTORY {states} LIMIT 1").select("version").collect()
+    for changed in (
+        "SET TBLPROPERTIES (delta.enableTypeWidening = 'true')",
+        "DROP CONSTRAINT reduced_version_is_not_negative",
+        "ALTER COLUMN reduced_version TYPE DECIMAL(20, 0)",
+    ):
+        spark.sql(f"ALTER TABLE {states} {changed}")
+    assert main(["status", "--schema", schema, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "TABLE_DIFFERS"
+    assert (
+        f"reduced_version of the table namespace_state of {schema} has the type decimal(20,0)"
+        in error["message"]
+    )
+    # As the advice says.
+    spark.sql(f"RESTORE TABLE {states} TO VERSION AS OF {sound}")
+    assert told("status", "--schema", schema)["rows"]
     # Somebody gives a column another name. Spark says which name it does not find, and we in which table it was.
     for changed in (
         "SET TBLPROPERTIES (delta.columnMapping.mode = 'name')",

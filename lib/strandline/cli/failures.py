@@ -11,7 +11,7 @@ from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.session.stores import NO_JAR
 from strandline.tables.damage import FILE_GONE, RESTORE, is_from_delta_rs
-from strandline.tables.refusals import BY_SCHEMA, IN_CATALOG, UPGRADE_OR_DROP
+from strandline.tables.refusals import BY_SCHEMA, IN_CATALOG, LEFT_TO_CATALOG, UPGRADE_OR_DROP
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
@@ -20,6 +20,16 @@ _ENVIRONMENT_FAULTS = (
         "COMPUTE_UNSUPPORTED",
         "Strandline needs persisted frames and settings that serverless compute does not have",
         "run the command on a job cluster, or attach the notebook to a cluster",
+    ),
+    (
+        # As Databricks says it. Other words of a catalog are not shown: they can have the address of a metastore.
+        re.compile(
+            r"\[INSUFFICIENT_PERMISSIONS\b"
+            r"(?:[^\n]*\s*User does not have (?:permission )?(?P<named>[A-Z_ ,]+ on \w+ [`'\w.]*[`'\w]))?"
+        ),
+        "CATALOG_DENIED",
+        "this user lacks a right on the lake",
+        "ask the owner of the schema for it: docs/databricks.md has the rights that each command needs",
     ),
     (
         NO_JAR,
@@ -74,10 +84,10 @@ _ENVIRONMENT_FAULTS = (
         BY_SCHEMA,
     ),
     (
-        re.compile("DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"),
+        re.compile(LEFT_TO_CATALOG),
         "TABLE_UNSUPPORTED",
         "the catalog of the lake manages its tables and does not let others compact or vacuum them",
-        "leave both to the catalog: run no `maintain` on this lake, and give `stream` --set stream.compact_every=0",
+        "leave both to the catalog: run `gc` on this lake without --compact and --vacuum",
     ),
     (
         re.compile("the entry [0-9a-f]{64} of a device log is missing"),
@@ -180,7 +190,7 @@ def _environment_fault(text: str, log: Path | None, lake: str | None) -> FaultEr
         found = pattern.search(text)
         if found is None:
             continue
-        place = _place(text, found.start(), found.end())
+        place = found.groupdict().get("named") or _place(text, found.start(), found.end())
         if place is None and code in _WRITE_FAULTS:
             places = (lake, _temporary())
             place = " or ".join(f"{each}" for each in places if each)

@@ -15,6 +15,7 @@ from strandline.dialects import infos
 from strandline.pipelines.report import Report
 from strandline.pipelines.runs import ARGUMENTS, recorded_run
 from strandline.tables.delta_rs import DeltaRsLake, open_tables, opens_without_spark
+from strandline.tables.read_lake import SparkLake
 from strandline.tables.recorded_versions import recreated_since
 
 if TYPE_CHECKING:
@@ -106,18 +107,30 @@ def _tables_of(done: Report, dialect: str | None) -> set[str]:
 def _check_not_done(call: Invocation) -> None:
     """Check that an `init` of a lake that lacks tables is a new run, or that they are new in this version.
 
-    Its row would not be added again, so that later commands would take the tables that it makes for damaged ones. Of a
-    lake that only Spark opens this is not checked.
-    Raises: UsageError `RUN_ID_TAKEN`.
+    Its row would not be added again, so that later commands would take the tables that it makes for damaged ones, or
+    for those of before. Raises: UsageError `RUN_ID_TAKEN`.
     """
-    there = open_tables(call.location) if opens_without_spark(call.location) else {}
-    runs = DeltaRsLake(call.location, {name: opened for name, opened in there.items() if name == RUNS})
-    done = recorded_run(runs, call.run_id) if runs.tables and not runs.needs_spark else None
+    there, runs = _left(call)
+    done = None if runs is None else recorded_run(runs, call.run_id)
     if done is None or done.command != call.command:
         return
     had = {table for name in _TABLES_OF_INIT for table in done.members.get(name, ())}
-    if not had <= there.keys():
-        raise _done_without(call, had - there.keys(), "dropped since")
+    if not had <= there:
+        raise _done_without(call, had - there, "dropped since")
+
+
+def _left(call: Invocation) -> "tuple[frozenset[str], ReadLake | None]":
+    """Return the tables of a lake that lacks some, and what reads its table of runs, None without this table."""
+    if opens_without_spark(call.location):
+        opened = open_tables(call.location)
+        runs = DeltaRsLake(call.location, {name: table for name, table in opened.items() if name == RUNS})
+        if not runs.needs_spark:
+            return frozenset(opened), runs if runs.tables else None
+    from strandline.tables.lake import present_tables
+
+    store = call.store(makes=False, writes=False)
+    there = present_tables(store)
+    return there, SparkLake(store) if RUNS in there else None
 
 
 def _done_without(call: Invocation, gone: Collection[str], what: str) -> UsageError:

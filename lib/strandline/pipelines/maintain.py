@@ -17,6 +17,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables import lake, maintain, old_versions
+from strandline.tables.catalogs import noting_left
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -50,6 +51,7 @@ class _Done:
         }
     )
     entries: list[dict[str, Any]] = field(default_factory=list)
+    left: set[str] = field(default_factory=set)
 
 
 def run(
@@ -62,6 +64,7 @@ def run(
     `written_files` (by compaction), `removed_files` and `retention_set` (tables). The member `maintenance` has an entry
     per table: `small_files` with `buckets`, `files` and `bytes`; `removable_files` (at most 1000 are listed),
     `kept_days` and `kept_for` (`age`, `reduce` or `as-of`), and `sets_retention`: the table kept them for another time.
+    `left_to_catalog` has the tables that only their catalog compacts and vacuums: it goes by the days that are set.
 
     A kill at any point leaves the tables whole; the next call continues.
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING; FaultError
@@ -75,6 +78,11 @@ def run(
         if store.stored_bytes(table):
             _maintain(store, table, needed.get(table, {}), request, context, done)
     members = {"dry_run": request.dry_run, "keep_days": request.keep_days, "maintenance": done.entries}
+    if done.left:
+        members["left_to_catalog"] = sorted(done.left)
+        context.progress.note(
+            f"the catalog alone compacts and vacuums {len(done.left)} tables: they are left to it"
+        )
     if request.dry_run:
         return context.report(store.location.describe(), counts=done.counts, members=members)
     return record_run(store, context, RunResult(counts=done.counts, written=done.written, members=members))
@@ -95,18 +103,22 @@ def _maintain(
     entry["small_files"] = {"buckets": list(small.buckets), "files": small.files, "bytes": small.size}
     writes = not request.dry_run
     if small.files and writes:
-        removed, added = maintain.compact(
-            store, table, small, small_bytes=request.small_bytes, target_bytes=request.target_bytes
-        )
-        done.counts["compacted_files"] += removed
-        done.counts["written_files"] += added
+        with noting_left(table, done.left):
+            removed, added = maintain.compact(
+                store, table, small, small_bytes=request.small_bytes, target_bytes=request.target_bytes
+            )
+            done.counts["compacted_files"] += removed
+            done.counts["written_files"] += added
         context.faults.reach(f"maintain.compacted.{table}")
     entry["sets_retention"] = changes = set(maintain.retention_days(store, table).values()) != {days}
     if changes and writes:
         # Before files are counted and removed: Delta goes by these days.
         maintain.keep_for(store, table, days)
         done.counts["retention_set"] += 1
-    entry["removable_files"] = removable = maintain.removable(store, table, days)
+    removable = 0
+    with noting_left(table, done.left):
+        removable = maintain.removable(store, table, days)
+    entry["removable_files"] = removable
     if removable and writes:
         maintain.vacuum(store, table, days)
         done.counts["removed_files"] += removable

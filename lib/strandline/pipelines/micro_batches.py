@@ -25,6 +25,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.unreduced import is_unreduced
 from strandline.tables.beside import KnownManifests
+from strandline.tables.catalogs import noting_left
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore
@@ -73,6 +74,8 @@ class MicroBatchRun:
         self._last = -1
         self._at_work = Lock()
         self._is_closed = False
+        self._left: set[str] = set()
+        """Tables that only their catalog compacts."""
         self.failed: BaseException | None = None
         self.has_begun = False
         self.has_refused = False
@@ -188,20 +191,32 @@ class MicroBatchRun:
         )
 
     def _compact(self) -> None:
-        """Compact the small files that batches left. Another writer may be faster each time: they stay then."""
+        """Compact the small files that batches left. Another writer may be faster each time: they stay then.
+
+        They stay, too, where only the catalog compacts.
+        """
         chosen = self._settings.maintain
+        knew = len(self._left)
         try:
-            for table in filter(self._store.stored_bytes, tables()):
-                removed, added = compact_small(
-                    self._store, table, small_bytes=chosen.small_bytes, least=chosen.small_files,
-                    target_bytes=chosen.target_bytes,
-                )  # fmt: skip
+            for table in filter(
+                self._store.stored_bytes, (each for each in tables() if each not in self._left)
+            ):
+                removed, added = 0, 0
+                with noting_left(table, self._left):
+                    removed, added = compact_small(
+                        self._store, table, small_bytes=chosen.small_bytes, least=chosen.small_files,
+                        target_bytes=chosen.target_bytes,
+                    )  # fmt: skip
                 if removed:
                     self._counts.update({"compacted_files": removed, "written_files": added})
         except FaultError as error:
             if error.code != "WRITE_CONFLICT":
                 raise
             self._context.progress.note(f"small files stay for now: {error.message}")
+        if len(self._left) > knew:
+            self._context.progress.note(
+                f"the catalog alone compacts {len(self._left)} tables: they are left to it"
+            )
         self._context.faults.reach("stream.compacted")
 
     def _done(self, report: Report) -> None:

@@ -18,6 +18,7 @@ from strandline.contracts.views import view_names
 from strandline.tables.location import Location
 from strandline.tables.metadata import collected, detail_sql
 from strandline.tables.refusals import (
+    LEFT_TO_CATALOG,
     catalog_refused,
     catalog_unknown,
     catalog_unreadable,
@@ -45,6 +46,8 @@ _NO_CATALOG: Final = frozenset(
 
 _NO_VIEWS: Final = "MISSING_CATALOG_ABILITY"
 _CLASS: Final = re.compile(r"\b[A-Z]\w*(?:Exception|Error)\b")
+_REQUIRED: Final = re.compile(r"catalog requires (?:table property|Delta protocol feature) '([\w.]+)'")
+"""What Delta says, without a condition, of a catalog that wants its managed tables otherwise than their contracts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +136,28 @@ def foreign_names(names: SchemaNames, properties: Mapping[str, Mapping[str, str]
 def refusals(location: Location, what: str) -> Iterator[None]:
     """Turn Spark's error about `what`, which the block creates in a schema, into a fault that names it.
 
-    Errors without a condition are of the machine, such as a full disk: they stay as they are.
-    Raises: FaultError CATALOG_REFUSED.
+    Errors without a condition are of the machine, such as a full disk: they stay as they are, but for what a catalog
+    requires of its tables. Raises: FaultError CATALOG_REFUSED.
     """
     try:
         yield
     except spark_errors() as error:
-        if location.is_path() or condition_of(error) is None:
+        required = _REQUIRED.search(str(error))
+        if location.is_path() or (required is None and condition_of(error) is None):
             raise
-        raise catalog_refused(location, what, _cause(error)) from error
+        cause = _cause(error) if required is None else f"it requires another value of {required[1]}"
+        raise catalog_refused(location, what, cause) from error
+
+
+@contextmanager
+def noting_left(table: str, left: set[str]) -> Iterator[None]:
+    """Add the table to `left` if its catalog lets nobody else do to it what the block does; then nothing was done."""
+    try:
+        yield
+    except spark_errors() as error:
+        if condition_of(error) != LEFT_TO_CATALOG:
+            raise
+        left.add(table)
 
 
 def _cause(error: BaseException) -> str:

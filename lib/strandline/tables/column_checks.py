@@ -49,11 +49,20 @@ def check_columns(
     older = older_tables(properties)
     for table, found in columns.items():
         for column in contract(table).columns:
-            there = found.get(column.name)
-            if there is None and (column.required or table not in older):
+            if column.name not in found and (column.required or table not in older):
                 raise column_missing(location, table, column)
-            if there is not None and there.lower() != _in_short(column):
-                raise _type_differs(location, table, column, there)
+        check_types(location, table, found)
+
+
+def check_types(location: Location, table: str, found: Mapping[str, str]) -> None:
+    """Check that the columns that a table has are of the types of its contract; `found` is as `column_types` has it.
+
+    Raises: UsageError TABLE_DIFFERS.
+    """
+    for column in contract(table).columns:
+        there = found.get(column.name)
+        if there is not None and there.lower() != _in_short(column):
+            raise _type_differs(location, table, column, there)
 
 
 def lost_column(reads: TableReads) -> UsageError | None:
@@ -62,10 +71,10 @@ def lost_column(reads: TableReads) -> UsageError | None:
 
     columns: dict[str, dict[str, str]] = {}
     properties: dict[str, Mapping[str, str]] = {}
-    for table in tables():
-        with suppress(*spark_errors()):
-            columns[table], properties[table] = dict(reads.read(table).dtypes), reads.properties(table)
     try:
+        for table in tables():
+            with suppress(*spark_errors()):
+                columns[table], properties[table] = dict(reads.read(table).dtypes), reads.properties(table)
         check_columns(reads.location, columns, properties)
     except UsageError as lost:
         return lost

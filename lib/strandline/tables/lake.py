@@ -72,6 +72,14 @@ def inspect(store: TableStore) -> LakeState:
     return _state(found, store.version)
 
 
+def present_tables(store: TableStore) -> frozenset[str]:
+    """Return the names of the lake's tables that exist; of a lake in a schema by their names alone."""
+    if store.location.is_path():
+        return frozenset(inspect(store).tables)
+    names = names_in(store.spark, store.location)
+    return frozenset() if names is None else names.tables & frozenset(tables())
+
+
 def _state(
     found: Mapping[str, Mapping[str, str]], version: Callable[[str], int], foreign: tuple[str, ...] = ()
 ) -> LakeState:

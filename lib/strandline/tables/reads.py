@@ -10,9 +10,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from strandline.contracts.load import tables
 from strandline.contracts.shared_tables import PRUNED, QUARANTINE, SNAPSHOTS, STATES
 from strandline.frames.buckets import in_buckets
 from strandline.frames.one_task import ONE_TASK
+from strandline.tables.column_checks import check_types
 from strandline.tables.commits import session_settings
 from strandline.tables.location import Location
 from strandline.tables.lost_versions import has_no_changes
@@ -41,15 +43,26 @@ class TableReads(TableMetadata):
         super().__init__(spark, location)
         self.as_reduced: dict[str, Mapping[str, Any]] = {}
         self._small = SmallTables(location, is_trusted=is_trusted)
+        # A local lake was looked at when it was opened, and that of another is looked at as input.
+        self._has_known_types = set(tables()) if location.is_local() or not is_trusted else set[str]()
 
     def read(self, table: str) -> DataFrame:
-        """Return the table at its current version; the frame stays at this version."""
+        """Return the table at its current version; the frame stays at this version.
+
+        Raises: UsageError TABLE_DIFFERS if a column of a lake that only Spark opens has another type.
+        """
         small = self._small.rows(table)
         if small is not None:
             return self._frame(small)
-        if not self.location.is_path():
-            return self.spark.read.table(self.target(table))
-        return self.spark.read.format("delta").load(self.location.table_path(table))
+        rows = (
+            self.spark.read.format("delta").load(self.location.table_path(table))
+            if self.location.is_path()
+            else self.spark.read.table(self.target(table))
+        )
+        if table not in self._has_known_types:
+            check_types(self.location, table, dict(rows.dtypes))
+            self._has_known_types.add(table)
+        return rows
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """Return the table as of a version."""

@@ -172,6 +172,8 @@ def table_unsupported(location: Location, table: str, found: str) -> FaultError:
 IN_CATALOG: Final = "belongs to a catalog, which alone knows its newest commits"
 BY_SCHEMA: Final = "name the lake by its schema, with --schema"
 """What is said of a table that its catalog manages, and the next step."""
+LEFT_TO_CATALOG: Final = "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"
+"""Delta's condition: nobody but the catalog compacts or vacuums a table whose commits go through it."""
 
 
 def table_in_catalog(location: Location, table: str) -> FaultError:

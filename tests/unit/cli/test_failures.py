@@ -127,6 +127,27 @@ CASES = {
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",
     ),
+    "a user without a right on a table of Unity Catalog": (
+        (
+            "[INSUFFICIENT_PERMISSIONS] Insufficient privileges:\nUser does not have MODIFY on Table "
+            "'main.ours.node_journal'. SQLSTATE: 42501"
+        ),
+        "CATALOG_DENIED",
+        "this user lacks a right on the lake: MODIFY on Table 'main.ours.node_journal'",
+    ),
+    "a user without two rights, in the words of an older runtime": (
+        (
+            "[INSUFFICIENT_PERMISSIONS] Insufficient privileges:\nUser does not have permission READ_METADATA,USAGE on "
+            "database `ours`. SQLSTATE: 42501"
+        ),
+        "CATALOG_DENIED",
+        "this user lacks a right on the lake: READ_METADATA,USAGE on database `ours`",
+    ),
+    "a catalog that says otherwise what a user lacks": (
+        "[INSUFFICIENT_PERMISSIONS] Insufficient privileges: jdbc:x;password=secret SQLSTATE: 42501",
+        "CATALOG_DENIED",
+        "this user lacks a right on the lake",
+    ),
     "serverless compute that persists no frame": (
         "[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE is not supported on serverless compute. SQLSTATE: 0A000",
         "COMPUTE_UNSUPPORTED",

@@ -3,12 +3,18 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from strandline.cli import main
+from strandline.cli import main, repeats
 from strandline.cli.app import command_names, commands
-from strandline.cli.repeats import hash_of_arguments
+from strandline.cli.invocation import Invocation, Options
+from strandline.cli.repeats import earlier_report, hash_of_arguments
+from strandline.contracts.load import tables
+from strandline.core.errors import UsageError
+from strandline.tables.delta_rs import DeltaRsLake, open_tables
+from strandline.tables.location import Location
 from support.delta_rs_lake import empty_lake, write
 
 REDUCE = hash_of_arguments({"full": False})
@@ -207,3 +213,37 @@ def test_an_init_whose_table_was_dropped_is_not_repeated_under_its_id(lake, caps
     shutil.rmtree(Path(lake, "aura_fact"))
     assert main(["init", "--run-id", "i-1", "--lake", lake]) == 3
     assert "Spark was started" in capsys.readouterr().err
+
+
+def test_an_init_in_a_schema_whose_table_was_dropped_is_not_repeated_under_its_id(lake, capsys, monkeypatch):
+    """`run` is read by delta-rs here in place of Spark; the names are those that a catalog lists."""
+    write(Path(lake), "run", [_row("i-1", "init", 9, **KNOWN)])
+    names = set(tables()) - {LINES}
+
+    class Catalog:
+        def sql(self, statement):
+            listed = sorted(names) if statement.startswith("SHOW TABLES IN `main`.`ours`") else []
+            return SimpleNamespace(
+                collect=lambda: [{"tableName": name, "isTemporary": False} for name in listed]
+            )
+
+    there = Location.lake(lake)
+    store = SimpleNamespace(spark=Catalog(), location=Location.parse_schema("main.ours"))
+    monkeypatch.setattr(Invocation, "store", lambda *_, **__: store)
+    monkeypatch.setattr(repeats, "SparkLake", lambda _: DeltaRsLake(there, open_tables(there)))
+
+    def repeated(run_id):
+        try:
+            return earlier_report(Invocation("init", Options(schema="main.ours", run_id=run_id)))
+        except UsageError as refused:
+            return refused.code, refused.message
+
+    code, message = repeated("i-1")
+    assert (code, f"{LINES} was dropped since" in message) == ("RUN_ID_TAKEN", True)
+    assert repeated("i-2") is None
+    # One that its version did not have, and the table of runs itself.
+    names |= {LINES}
+    names -= {"aura_fact"}
+    assert repeated("i-1") is None
+    names -= {"run", LINES}
+    assert repeated("i-1") is None

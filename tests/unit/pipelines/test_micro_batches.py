@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import UnsupportedOperationException
 from rich.console import Console
 
 from strandline.cli import show
@@ -177,6 +178,26 @@ def test_only_a_conflict_lets_small_files_stay(monkeypatch):
     assert fails("WRITE_CONFLICT") == 0
     with pytest.raises(FaultError):
         fails("TABLE_DAMAGED")
+
+
+def test_a_table_that_only_its_catalog_compacts_is_left_to_it_and_not_tried_again(monkeypatch):
+    tried, notes = [], []
+
+    def compact(*_, **__):
+        tried.append(1)
+        raise UnsupportedOperationException(
+            "[DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION] OPTIMIZE is blocked by the catalog."
+        )
+
+    monkeypatch.setattr(micro_batches, "compact_small", compact)
+    monkeypatch.setattr(NoProgress, "note", lambda _, text: notes.append(text))
+    batches = empty_batches(1)
+    for number in range(3):
+        batches.process_batch(MicroBatch(number, None))
+    assert (batches.close(), len(tried)) == (2, 1)
+    assert [each for each in notes if "catalog" in each] == [
+        "the catalog alone compacts 1 tables: they are left to it"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, IllegalArgumentException
 
-from strandline.contracts.load import tables
+from strandline.contracts.load import contract, tables
 from strandline.core.errors import FaultError, UsageError
 from strandline.tables.catalogs import SchemaNames, foreign_names, names_in, refusals
 from strandline.tables.location import Location
@@ -57,6 +57,20 @@ def test_a_refusal_names_what_was_not_created_and_no_text_of_the_catalog(error, 
     assert "secret" not in str(told.value)
 
 
+def test_a_catalog_that_wants_its_tables_otherwise_is_named_with_the_property():
+    # Delta 4.4.0 of the open Unity Catalog: an error of Java without a condition.
+    error = IllegalArgumentException(
+        "Cannot create table main.ours.run: catalog requires table property 'delta.enableDeletionVectors'='true' but "
+        "the caller supplied 'delta.enableDeletionVectors'='false'. Remove the conflicting TBLPROPERTIES entry."
+    )
+    with pytest.raises(FaultError) as told, refusals(OURS, "the table run"):
+        raise error
+    assert told.value.code == "CATALOG_REFUSED"
+    assert told.value.message.endswith(
+        "does not create the table run: it requires another value of delta.enableDeletionVectors"
+    )
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -89,3 +103,44 @@ def test_delta_rs_opens_no_table_of_a_schema(table, monkeypatch):
     assert reads.few_rows(table) is None
     assert reads.few_changes(table, 1, 2) is None
     assert reads.has_files(table)
+
+
+class CatalogSession:
+    """A session whose catalog has one table with these columns; `looked` counts how often its types were asked."""
+
+    def __init__(self, columns: dict[str, str]) -> None:
+        self.looked = 0
+        self._columns = columns
+        self.read = self
+        self.table = lambda _name: self
+
+    @property
+    def dtypes(self) -> list[tuple[str, str]]:
+        self.looked += 1
+        return list(self._columns.items())
+
+
+def as_spark_says(table: str) -> dict[str, str]:
+    return {column.name: column.physical_type.lower().replace(" ", "") for column in contract(table).columns}
+
+
+@pytest.mark.parametrize("table", tables())
+def test_a_table_of_a_schema_with_the_types_of_its_contract_is_read_and_looked_at_once(table):
+    # One of an older contract lacks columns until init adds them, and others may have added some.
+    first, *rest = as_spark_says(table).items()
+    session = CatalogSession({**dict(rest), "note_of_others": "variant"})
+    reads = TableReads(session, OURS)  # type: ignore[arg-type]
+    assert [reads.read(table), reads.read(table)] == [session, session]
+    assert session.looked == 1
+    assert first[0] not in dict(session.dtypes)
+
+
+def test_a_count_that_became_a_decimal_in_a_schema_is_named_when_its_table_is_read():
+    session = CatalogSession(as_spark_says("namespace_state") | {"reduced_version": "decimal(20,0)"})
+    reads = TableReads(session, OURS)  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(UsageError, match=r"column reduced_version .* has the type decimal") as told:
+            reads.read("namespace_state")
+        assert told.value.code == "TABLE_DIFFERS"
+    # Rows of another lake are input: they are refused with another sentence.
+    TableReads(session, OURS, is_trusted=False).read("namespace_state")  # type: ignore[arg-type]

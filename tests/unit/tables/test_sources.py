@@ -130,6 +130,16 @@ def test_more_files_than_the_limit_are_refused(folder: Path) -> None:
     assert len(chosen(folder, folder, most=4).files) == 4
 
 
+def test_refused_links_count_as_files_do(folder: Path) -> None:
+    """Each is a row of quarantine that the driver makes: a folder of strangers can have millions of them."""
+    (folder / "links").mkdir()
+    for number in range(4):
+        (folder / "links" / f"out{number}").symlink_to("../../out/secret")
+    assert len(chosen(folder / "links", most=4).refused) == 4
+    assert code_of(folder / "links", most=3)[0] == "TOO_MANY_FILES"
+    assert code_of(f"{folder}/links/*", most=3)[0] == "TOO_MANY_FILES"
+
+
 def test_a_folder_is_read_no_further_than_to_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(50):
         (folder / f"file{number}").write_text("")

@@ -14,8 +14,10 @@ from strandline.core.errors import UsageError
 from strandline.dialects import infos
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
+from strandline.dialects.aura.spark import export as exports
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
 from strandline.effects.known import current_state
+from strandline.frames import file_order
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
 from support.aura_cases import (
@@ -232,7 +234,9 @@ def test_the_bytes_of_every_fact_are_built_again_from_its_columns(published):
     }  # fmt: skip
 
 
-def test_an_empty_lake_takes_every_format_of_export_to_the_same_sets(published, new_lake, tmp_path):
+def test_an_empty_lake_takes_every_format_of_export_to_the_same_sets(
+    published, new_lake, tmp_path, monkeypatch
+):
     lake, out, stated = new_lake(dialect="aura"), tmp_path / "out", {}
     out.mkdir()
     for name, form, namespaces in (
@@ -251,6 +255,20 @@ def test_an_empty_lake_takes_every_format_of_export_to_the_same_sets(published, 
     # The format that is asked for counts, not the name.
     published.export(out / "again.jsonl", U.text, form="json")
     assert (out / "again.jsonl").read_bytes() == (out / "one.json").read_bytes()
+    # Of a large namespace the driver holds a small part of the file at a time, and the file is the same.
+    partitions = []
+
+    def counted(*given):
+        placed = file_order.in_file_order(*given)
+        partitions.append(placed.rdd.getNumPartitions())
+        return placed
+
+    monkeypatch.setattr(exports, "in_file_order", counted)
+    monkeypatch.setattr(exports, "FEW_STORED_BYTES", 0)
+    monkeypatch.setattr(file_order, "PARTITION_BYTES", 100)
+    published.export(out / "parts.jsonl", CONTEXT)
+    assert partitions[0] > 8
+    assert (out / "parts.jsonl").read_bytes() == (out / "context.jsonl").read_bytes()
 
 
 def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(published, tmp_path, monkeypatch):

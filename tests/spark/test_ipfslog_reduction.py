@@ -32,6 +32,7 @@ from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.dag import settled
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
+from strandline.frames.listed import MOST_PUSHED
 from strandline.frames.one_task import ONE_TASK
 from strandline.pipelines import reduce, reducer_options, sql
 from strandline.pipelines.reduce_request import ReduceRequest
@@ -342,6 +343,10 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     )  # fmt: skip
     assert len(lake.rows("ipfs_log_view")) == 5
     assert reduced()[0] == HASHES["v2 only bob, carol"]
+    assert reduced(files={"log-config": None})[0] == HASHES["v2 none"]
+    # A file can name more logs than a condition may list.
+    named = [LOG, *(f"other {number}" for number in range(MOST_PUSHED))]
+    assert reduced(files=file_of(dict.fromkeys(named, told("keyvalue"))))[0] == HASHES["v2 keyvalue"]
     assert reduced(files={"log-config": None})[0] == HASHES["v2 none"]
     assert lake.rows("ipfs_log_document") == []
     entered = {table: lake.rows(table) for table in REDUCED}

@@ -10,6 +10,8 @@ import pytest
 from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_line, render
+from strandline.dialects.sdmp.spark import exchange
+from strandline.frames import file_order
 from strandline.pipelines import local_journals
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal, stored_lines
@@ -60,7 +62,9 @@ def odd_requests(own, reference) -> bytes:
     return b"\n".join(asked)
 
 
-def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchronisation(new_lake, tmp_path):
+def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchronisation(
+    new_lake, tmp_path, monkeypatch
+):
     own = local_nodes(random.Random(5), 100, strangers=15)
     lake, reference = new_lake(), OwnLake(own.values())
     for number, each in enumerate(runs(6, own, 15, count=2)):
@@ -88,6 +92,12 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
     asked = reference.requests()
     assert (tmp_path / "ask.jsonl").read_bytes() == asked
     assert report.counts["requests"] == asked.count(b"\n")
+    # Of very many requests the driver holds a small part at a time, and they are the same.
+    with monkeypatch.context() as small:
+        small.setattr(file_order, "PARTITION_BYTES", 1_000)
+        parts = exchange.requests(own_run(own), lake.store())
+        assert parts.rdd.getNumPartitions() > 8
+        assert b"".join(row["line"].encode() + b"\n" for row in parts.toLocalIterator()) == asked
 
     theirs = (
         write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference) + asked}) / "theirs.jsonl"

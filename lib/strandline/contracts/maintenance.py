@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from strandline.contracts.bucket_ranges import in_buckets
 from strandline.contracts.quoting import quote_name, quote_text
 
 REMOVED_FILES: Final = "delta.deletedFileRetentionDuration"
@@ -15,7 +16,7 @@ def optimize_sql(*, target: str, buckets: Sequence[int], order: Sequence[str] = 
 
     With an `order` it rewrites all files of each bucket, so that rows with near values of these columns are together.
     """
-    where = f" WHERE bucket IN ({', '.join(str(int(bucket)) for bucket in buckets)})" if buckets else ""
+    where = f" WHERE {in_buckets('bucket', buckets)}" if buckets else ""
     by = f" ZORDER BY ({', '.join(quote_name(name) for name in order)})" if order else ""
     return f"OPTIMIZE {target}{where}{by}"
 

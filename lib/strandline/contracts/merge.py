@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from strandline.contracts.bucket_ranges import near_buckets
 from strandline.contracts.model import Contract, Merge
 from strandline.contracts.quoting import quote_name
 
@@ -179,9 +180,8 @@ def _merge_into(
 ) -> str:  # fmt: skip
     if not buckets:
         raise ValueError(f"a merge into {contract.table} names no bucket: the batch is empty")
-    literals = ", ".join(str(bucket) for bucket in sorted({int(bucket) for bucket in buckets}))
     equal = [contract.equal(name, "t", "s") for name in ("bucket", *(key or contract.key))]
-    condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
+    condition = "\n  AND ".join([near_buckets("t.bucket", buckets), *equal, *ranges])
     return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
 
 

@@ -69,6 +69,9 @@ class LakeSnapshot(Protocol):
     def read(self, table: str) -> DataFrame:
         """All rows of a table, lazy."""
 
+    def stored_bytes(self, table: str) -> int:
+        """The bytes of a table's live data files, of the newest version: 0 if it has no row."""
+
 
 class OtherLakeSnapshot(LakeSnapshot, Protocol):
     """A snapshot of another lake, whose rows are checked against the contracts of their tables."""
@@ -91,9 +94,6 @@ class Tables(LakeSnapshot, Protocol):
 
     def few_changes(self, table: str, first: int, last: int) -> pa.Table | None:
         """The rows that the versions `first` to `last` inserted, in memory; None as in `few_rows`."""
-
-    def stored_bytes(self, table: str) -> int:
-        """The bytes of a table's live data files: 0 if it has no row."""
 
     def has_files(self, table: str) -> bool:
         """False if a table is known to have no row; True also where only a query tells."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from strandline.frames.listed import is_listed
+from strandline.contracts import bucket_ranges
 
 
 def bucket_of(namespace: Column, buckets: int) -> Column:
@@ -27,4 +27,5 @@ def bucket_of_id(digest: Column, buckets: int) -> Column:
 
 def in_buckets(buckets: Iterable[int]) -> Column:
     """Return whether a row is in one of these buckets: files of others are not opened."""
-    return is_listed("bucket", buckets)
+    listed = list(buckets)
+    return F.expr(bucket_ranges.in_buckets("bucket", listed)) if listed else F.lit(False)

@@ -11,6 +11,7 @@ from strandline.contracts.views import views
 from strandline.core.ids import ENOUGH_NAMESPACES
 from strandline.pipelines.report import utc_text
 from strandline.pipelines.spooled import SpooledRows
+from strandline.tables.slices import ROWS_OF_A_SLICE
 
 if TYPE_CHECKING:
     from strandline.dialect_api.health import HealthPart, HealthSql
@@ -44,7 +45,13 @@ def every_row(
     """
     slices = lake.slices(("quarantine", "namespace_state"))
     tally: Counter[str] = Counter()
-    if is_all and slices != [None]:
+    if slices == [None]:
+        tally.update(_tally(lake, behind, None, tables))
+        # Spark reads a lake of any size at once: the rows of few namespaces are held.
+        if not is_all or tally.total() <= ROWS_OF_A_SLICE:
+            return tally, lake.query(rows_sql(None if is_all else most, behind, None, tables), tables)
+    if is_all:
+        tally.clear()
         spooled = SpooledRows()
         for condition in slices:
             found = lake.batches(rows_sql(None, behind, condition, tables), tables)
@@ -52,11 +59,17 @@ def every_row(
         return tally, spooled
     shown: list[Row] = []
     for condition in slices:
-        counted = lake.query(tally_sql(behind, condition, tables), tables)
-        tally.update({row["health"]: row["namespaces"] for row in counted})
-        found_rows = lake.query(rows_sql(None if is_all else most, behind, condition, tables), tables)
-        shown = heapq.nsmallest(most, [*shown, *found_rows], key=_place) if len(slices) > 1 else found_rows
+        tally.update(_tally(lake, behind, condition, tables))
+        worst = lake.query(rows_sql(most, behind, condition, tables), tables)
+        shown = heapq.nsmallest(most, [*shown, *worst], key=_place)
     return tally, shown
+
+
+def _tally(
+    lake: "ReadLake", behind: Sequence[str], condition: str | None, tables: Sequence[str]
+) -> dict[str, int]:
+    counted = lake.query(tally_sql(behind, condition, tables), tables)
+    return {row["health"]: row["namespaces"] for row in counted}
 
 
 def open_selects(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:

@@ -29,6 +29,10 @@ class TablesAsOf:
         """Return the table at its version."""
         return self._reads.read_version(table, self._versions[table])
 
+    def stored_bytes(self, table: str) -> int:
+        """Return the bytes of the live data files of the table, of its newest version."""
+        return self._reads.stored_bytes(table)
+
 
 @contextmanager
 def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:

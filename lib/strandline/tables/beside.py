@@ -79,13 +79,13 @@ def manifests_beside(path: bytes) -> Iterator[BesideFile]:
     """
     folder = os.path.dirname(path)
     here = real_path(folder)
-    found: dict[bytes, Version | None] = dict(_objects(path, folder) if is_object(path) else _files(folder))
+    is_stored = is_object(path)
+    found: dict[bytes, Version] = dict(_objects(path, folder) if is_stored else _manifests(folder))
     for name, version in found.items():
-        if version is not None and _is_manifest(name):
+        if _is_manifest(name):
             own = name.removesuffix(MANIFEST_SUFFIX)
-            is_input = own in found and not _is_manifest(own)
-            if is_input and not is_object(path):
-                is_input = _version(os.path.join(folder, own)) is not None
+            is_there = own in found if is_stored else _version(os.path.join(folder, own)) is not None
+            is_input = is_there and not _is_manifest(own)
             yield BesideFile(
                 os.path.join(folder, name), version, os.path.join(here, own) if is_input else None
             )
@@ -105,14 +105,17 @@ def _objects(path: bytes, folder: bytes) -> Iterator[tuple[bytes, Version]]:
             raise
 
 
-def _files(folder: bytes) -> Iterator[tuple[bytes, Version | None]]:
-    """Yield the names in a folder, for manifests that are files with their version."""
+def _manifests(folder: bytes) -> Iterator[tuple[bytes, Version]]:
+    """Yield the manifests in a folder that are files: it may have millions of other names."""
     try:
-        names = os.listdir(folder)
+        found = os.scandir(folder)
     except (PermissionError, FileNotFoundError, NotADirectoryError):
         return  # no manifest in a folder that cannot be listed or was removed
-    for name in names:
-        yield name, _version(os.path.join(folder, name)) if _is_manifest(name) else None
+    with found as entries:
+        for entry in entries:
+            version = _version(entry.path) if _is_manifest(entry.name) else None
+            if version is not None:
+                yield entry.name, version
 
 
 def _version(path: bytes) -> Version | None:

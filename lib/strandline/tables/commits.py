@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from strandline.config.settings import Merge
 from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
+from strandline.core.sentences import first_ones
 from strandline.tables.spark_errors import condition_of, spark_errors
 
 T = TypeVar("T")
@@ -27,6 +28,8 @@ CONFLICTS: Final = frozenset(
 )  # fmt: skip
 """Conditions of a conflict with another writer: nothing was written, and the statement can be repeated."""
 
+BUCKETS_SHOWN: Final = 20
+"""Of a message: a statement can have 65,536."""
 APPEND_ONLY: Final = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
 _NOT_NULL: Final = re.compile(
     r"DELTA_NOT_NULL_CONSTRAINT_VIOLATED\] NOT NULL constraint violated for column: ([^\s.]+)\."
@@ -123,7 +126,7 @@ def _refused(table: str, error: Exception) -> FaultError | None:
 
 
 def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception) -> FaultError:
-    where = ", ".join(map(str, buckets)) or "all"
+    where = first_ones(buckets, BUCKETS_SHOWN) or "all"
     other = str(conflict).partition("\n\n")[0][:600]
     return FaultError(
         code="WRITE_CONFLICT",

@@ -16,7 +16,15 @@ from typing import Final
 
 from strandline.contracts.shared_tables import RUNS
 from strandline.core.errors import FaultError
-from strandline.tables.delta_log import NUMBERED, actions_of, content_of, json_of, listed, newest_version
+from strandline.tables.delta_log import (
+    NUMBERED,
+    actions_of,
+    content_of,
+    json_of,
+    lines_of,
+    listed,
+    newest_version,
+)
 from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
@@ -149,7 +157,7 @@ def _wrong_file(commit: Path) -> str | None:
 def _wrong_lines(commit: Path) -> str | None:
     """Return what is wrong with the content of a commit."""
     try:
-        for line in content_of(commit).splitlines():
+        for line in lines_of(commit):
             if not isinstance(json_of(line), dict):
                 return f"the commit {commit} has a line that is not an action"
     except (OSError, ValueError):
@@ -186,12 +194,16 @@ def _missing_commit(log: Path, last: int) -> str | None:
 def _wrong_count(log: Path, version: int) -> str | None:
     """Return how the last commit contradicts its checksum and that of the version before, if both exist."""
     before, after = _files(log, version - 1), _files(log, version)
-    actions = list(actions_of(log / f"{version:020d}.json"))
-    stated = (each["commitInfo"] for each in actions if isinstance(each.get("commitInfo"), dict))
-    operation = next((each.get("operation") for each in stated), None)
-    if before is None or after is None or (operation not in _COUNTED and operation is not None):
+    if before is None or after is None:
         return None
-    found = before + sum("add" in each for each in actions) - sum("remove" in each for each in actions)
+    found, operation = before, None
+    for each in actions_of(log / f"{version:020d}.json"):
+        found += ("add" in each) - ("remove" in each)
+        stated = each.get("commitInfo")
+        if operation is None and isinstance(stated, dict):
+            operation = stated.get("operation")
+    if operation not in _COUNTED and operation is not None:
+        return None
     if found == after:
         return None
     return (

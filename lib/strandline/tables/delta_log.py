@@ -52,10 +52,16 @@ def newest_version(log: Path, kind: Literal["json", "crc"]) -> int:
     return max((int(each["version"]) for each in found if each and each["kind"] == kind), default=-1)
 
 
+def lines_of(file: Path) -> Iterator[bytes]:
+    """Yield the lines of a commit: one that names all files of a large table has gigabytes. Raises: as `content_of`."""
+    with open_file(file) as stream:
+        yield from stream
+
+
 def actions_of(commit: Path) -> Iterator[dict[str, Any]]:
     """Yield the actions of a commit; stop at a damaged line, which opening the table reports."""
     try:
-        for line in content_of(commit).splitlines():
+        for line in lines_of(commit):
             action = json_of(line)
             if isinstance(action, dict):
                 yield action

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Container
 from dataclasses import dataclass, replace
+from typing import Final
 
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import why_unreadable
 from strandline.kernels.inputs import open_input, real_path
 from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
@@ -20,6 +21,9 @@ from strandline.kernels.manifests import (
 from strandline.tables.beside import KnownManifests
 from strandline.tables.paths import FoundBy, path_text
 from strandline.tables.sources import ManifestFile, Selection, numbered
+
+MAX_MANIFESTS_BYTES: Final = 256 * 1024 * 1024
+"""Of all manifests of a run, as far as they are kept: their statements are in the driver until it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,11 @@ def load_manifests(
     `known` keeps what was read beside given files.
 
     Raises:
+        UsageError: TOO_MANY_FILES (manifests of more than MAX_MANIFESTS_BYTES).
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
     """
     manifests: list[Manifest] = []
+    held = 0
     inputs: dict[bytes, tuple[bytes, bytes]] = {}
     given = {file.real for file in selection.files}
     sizes = {file.real: file.size for file in selection.files}
@@ -79,6 +85,8 @@ def load_manifests(
         if manifest is not None:
             if not _is_foreign(manifest, given):
                 manifests.append(manifest)
+                held += _held_bytes(manifest, len(head))
+                _check_held(held)
         elif file.found_by != "beside":
             real = real_path(file.path)
             inputs.setdefault(real, (file.path, file.guarded))
@@ -88,6 +96,22 @@ def load_manifests(
         every = ((path, real, opened) for real, (path, opened) in files.items())
         selection = replace(selection, files=numbered(every, sizes))
     return selection, tuple(manifests)
+
+
+def _held_bytes(manifest: Manifest, length: int) -> int:
+    """Return what a manifest of this length keeps: its statement, or of an invalid one the first stored bytes."""
+    content = manifest.content
+    is_stated = not isinstance(content, Invalid) or content.of_others is not None
+    return length if is_stated else len(manifest.raw.raw)
+
+
+def _check_held(held: int) -> None:
+    if held > MAX_MANIFESTS_BYTES:
+        raise UsageError(
+            "TOO_MANY_FILES",
+            f"The manifests of the input have more than {MAX_MANIFESTS_BYTES >> 20} MiB together.",
+            "Ingest it folder by folder, or leave manifests out.",
+        )
 
 
 def _is_foreign(manifest: Manifest, given: Container[bytes]) -> bool:

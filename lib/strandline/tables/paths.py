@@ -120,8 +120,10 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
             found = os.scandir(folder)
         except FileNotFoundError:
             continue  # removed since its name was read
+        below: list[bytes] = []
         with found as entries:
-            for entry in sorted(entries, key=lambda each: each.name, reverse=True):
+            # One by one: who counts the files can stop before all names of a large folder are in memory.
+            for entry in entries:
                 if is_hidden(entry.name):
                     continue
                 is_link = entry.is_symlink()
@@ -130,11 +132,13 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
                     yield entry.path, None
                 # Not the methods of the entry: they raise on a link to itself.
                 elif os.path.isdir(entry.path) if is_link else entry.is_dir():
-                    folders.append(entry.path)
+                    below.append(entry.path)
                 elif os.path.isfile(entry.path) if is_link else entry.is_file():
                     yield entry.path, real
                 elif is_link:
                     yield entry.path, None
+        # A folder has the path by which it is reached first: that must not depend on the order of the disk.
+        folders.extend(sorted(below, reverse=True))
 
 
 def is_hidden(name: bytes) -> bool:

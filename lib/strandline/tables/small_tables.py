@@ -142,18 +142,25 @@ def _are_small_commits(log: Path, first: int, last: int, files: int = 0, size: i
 
     `files` and `size` (bytes) are those of the version before.
     """
-    if last - first >= MOST_COMMITS:
+    if last - first >= MOST_COMMITS or not _are_few(files, size):
         return False
-    sizes: list[int] = []
     try:
         for version in range(first, last + 1):
             commit = log / f"{version:020}.json"
             if not commit.is_file():
                 return False
-            sizes.extend(_file_sizes(commit))
+            for each in _file_sizes(commit):
+                files, size = files + 1, size + each
+                if not _are_few(files, size):
+                    # The rest of its commits can name a million files.
+                    return False
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return files + len(sizes) <= MOST_FILES and size + sum(sizes) <= MOST_BYTES
+    return True
+
+
+def _are_few(files: int, size: int) -> bool:
+    return files <= MOST_FILES and size <= MOST_BYTES
 
 
 def _are_recorded(stated: Mapping[str, str], log: Path, first: int, last: int) -> bool:

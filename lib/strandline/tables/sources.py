@@ -98,7 +98,8 @@ def select(
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI of
             another kind), SOURCE_URI (one of a store that names no bucket), SOURCE_DENIED (no right to read it),
-            SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`).
+            SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`: files,
+            manifests or refused links).
         FaultError: SOURCE_UNREADABLE (a folder that cannot be listed, a store that does not answer).
     """
     found = _Found(most)
@@ -174,7 +175,7 @@ class _Found:
         inside = os.path.realpath(trusted)
         for path, real in walk(root, inside):
             if real is None:
-                self.refused.setdefault(path, os.path.realpath(path))
+                self._refuse(path, os.path.realpath(path))
             else:
                 self._take(path, real, "folder", guarded(trusted, real[len(inside) :]))
 
@@ -182,14 +183,14 @@ class _Found:
         """Add one file, given itself or matched by a glob below `inside`, and the manifests in its folder."""
         real = os.path.realpath(path)
         if inside is not None and not is_inside(real, inside):
-            self.refused.setdefault(path, real)
+            self._refuse(path, real)
         elif os.path.isfile(path) or (inside is not None and not os.path.lexists(path)):
             opened = path if inside is None else guarded(inside, real[len(inside) :])
             self._take(path, real, "given", opened)
         elif inside is None:
             raise no_file(path)
         elif os.path.islink(path):
-            self.refused.setdefault(path, real)
+            self._refuse(path, real)
 
     def objects(self, found: Iterable[FoundObject]) -> None:
         """Add objects, and the manifests beside those that are given."""
@@ -217,7 +218,14 @@ class _Found:
             self.files[real] = min((path, opened), self.files.get(real, (path, opened)))
             if found_by == "given":
                 self._search_beside(path, real)
-        if max(len(self.files), len(self.manifests)) > self.most:
+        self._check_most()
+
+    def _refuse(self, path: bytes, target: bytes) -> None:
+        self.refused.setdefault(path, target)
+        self._check_most()
+
+    def _check_most(self) -> None:
+        if max(len(self.files), len(self.manifests), len(self.refused)) > self.most:
             raise UsageError(
                 code="TOO_MANY_FILES",
                 message=f"The input has more than {self.most} files.",

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +84,7 @@ def names_not_utf8(folder: bytes) -> tuple[str, ...]:
     """Return the first files whose names are not UTF-8, as text: Spark skips them silently."""
     inside = os.path.realpath(folder)
     names = (path_text(path) for path, _ in walk(folder, inside) if not _is_text(path))
-    return tuple(islice(names, _NAMES_SHOWN))
+    return tuple(nsmallest(_NAMES_SHOWN, names))
 
 
 def _is_text(path: bytes) -> bool:

@@ -8,6 +8,9 @@ from rich.console import Console
 
 from strandline.cli import main
 from strandline.cli.show import parts
+from strandline.cli.show.quarantine import quarantine
+from strandline.cli.show.sync import sync
+from strandline.pipelines.quarantine import _SHOWN
 from strandline.pipelines.report import Report
 from support.delta_rs_lake import empty_lake
 
@@ -58,3 +61,44 @@ def test_only_commands_on_a_lake_that_is_there_get_its_name():
         found
         == "`strandline sql 'SELECT 1' --schema main.lake`, else `strandline reduce --full --schema main.lake`."
     )
+
+
+def _said(show, *given) -> list[str]:
+    console = Console(file=io.StringIO(), width=200)
+    show(console, *given)
+    return console.file.getvalue().splitlines()
+
+
+def test_lists_that_are_cut_say_how_many_more_there_are():
+    codes = [f"CODE_{number:02}" for number in range(12)]
+    for shown, last in (
+        (12, "  … and 2 more reasons: strandline quarantine --schema lake"),
+        (11, "1 more reason:"),
+    ):
+        report = Report("ingest", "r", "ok", 0, 0.0, 0.0, "lake", reasons=dict.fromkeys(codes[:shown], 1))
+        assert last in _said(parts.frequent_reasons, report)[-1]
+    ten = Report("ingest", "r", "ok", 0, 0.0, 0.0, "lake", reasons=dict.fromkeys(codes[:10], 1))
+    assert len(_said(parts.frequent_reasons, ten)) == 10
+    stopped = {f"node{number:03}": ["OWN_JOURNAL_FORKED"] for number in range(25)}
+    lines = _said(parts.stopped_writers, stopped)
+    assert sum(line.startswith("writer stopped") for line in lines) == 20
+    assert lines[-1] == "… and 5 more writers: --json has all"
+    assert "more" not in _said(parts.stopped_writers, dict(list(stopped.items())[:20]))[-1]
+
+
+def test_a_record_that_waits_for_very_many_others_names_the_first_ones():
+    record = dict.fromkeys(_SHOWN) | {
+        "reasons": [], "waits_for": [f"record:{number}" for number in range(50_000)], "raw": "", "raw_whole": True,
+        "raw_bytes": 0,
+    }  # fmt: skip
+    shown = " ".join(_said(quarantine, Report("quarantine", "r", members={"record": record})))
+    assert "waits for record:0, record:1, record:2, " in shown
+    assert "record:19 … and 49,980 more" in shown
+    assert "record:20" not in shown
+
+
+def test_requests_to_more_nodes_than_are_named_are_counted():
+    members = {"refused_nodes": {"a": 2, "b": 1}, "refused_past_limit": 4, "stopped": {}}
+    for refused, said in ((7, []), (10, ["refused: … and 3 more requests to other nodes"])):
+        report = Report("sync", "r", "ok", 0, 0.0, 0.0, "lake", counts={"refused": refused}, members=members)
+        assert [line for line in _said(sync, report) if "other nodes" in line] == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strandline.core.sentences import amount, sentence_of
+from strandline.core.sentences import amount, first_ones, sentence_of
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,9 @@ def test_a_sentence_ends_like_one():
     assert sentence_of("is it?") == "is it?"
     assert sentence_of("it is. ") == "it is."
     assert sentence_of(" ") == ""
+
+
+def test_a_list_that_is_cut_says_so():
+    assert first_ones([], 2) == ""
+    assert first_ones([3, 4], 2) == "3, 4"
+    assert first_ones(range(10_000), 2) == "0, 1 … and 9,998 more"

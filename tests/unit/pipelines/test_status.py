@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
+
 from strandline.contracts.views import views
 from strandline.dialects import health_queries
-from strandline.pipelines.health_rows import COLUMNS, HEALTHS, rows_sql, tally_sql
+from strandline.pipelines.health_rows import COLUMNS, HEALTHS, SUMS, every_row, rows_sql, tally_sql
+from strandline.pipelines.spooled import SpooledRows
 
+ALL_READ_AT_ONCE = 100_000
 BEHIND = ["SELECT 'a' AS namespace, CAST(3 AS BIGINT) AS behind"]
 VIEW = views(behind=BEHIND)["namespace_health"].select
 
@@ -40,3 +44,41 @@ def test_a_part_that_reads_records_has_a_gate():
         for name in re.findall(r"\b(?:FROM|JOIN) (\w+)", f"{part.select} {part.gate or ''}")
     }
     assert read == tables
+
+
+class _ReadAtOnce:
+    """A lake as Spark reads it: all in one slice, whatever its size."""
+
+    def __init__(self, namespaces: int) -> None:
+        self.namespaces = namespaces
+        self.held = 0
+
+    def slices(self, _):
+        return [None]
+
+    def query(self, text, _):
+        if text == tally_sql(BEHIND):
+            return [{"health": "ok", "namespaces": self.namespaces}]
+        rows = [row for batch in self.batches(text, ()) for row in batch]
+        self.held = len(rows)
+        return rows
+
+    def batches(self, text, _):
+        assert text == rows_sql(None, BEHIND)
+        for number in range(self.namespaces):
+            yield [_row(number)]
+
+
+def _row(number):
+    nothing = dict.fromkeys(COLUMNS) | dict.fromkeys(SUMS, 0)
+    return {**nothing, "namespace": f"node:{number:07}", "health": "ok", "state_hash": b"\x01"}
+
+
+@pytest.mark.parametrize("namespaces", [ALL_READ_AT_ONCE, ALL_READ_AT_ONCE + 1])
+def test_all_rows_of_many_namespaces_go_through_files_also_where_spark_reads_them(namespaces):
+    lake = _ReadAtOnce(namespaces)
+    tally, rows = every_row(lake, BEHIND, (), is_all=True)
+    assert (tally, len(rows)) == ({"ok": namespaces}, namespaces)
+    is_held = namespaces == ALL_READ_AT_ONCE
+    assert (lake.held, isinstance(rows, SpooledRows)) == (namespaces if is_held else 0, not is_held)
+    assert next(iter(rows))["namespace"] == "node:0000000"

@@ -107,6 +107,12 @@ def test_after_the_last_try_the_loss_is_a_fault_that_names_the_table_the_buckets
     assert (lost.value.code, lost.value.exit_code, writer.tries) == ("WRITE_CONFLICT", 3, POLICY.attempts)
     assert "5 times on the table node_journal_line, buckets 3, 7" in lost.value.message
     assert lost.value.message.endswith(f"the last: {APPENDED} commit 5 of another.")
+    with pytest.raises(FaultError, match=r"buckets 0, 1, 2, .* 19 … and 65,516 more; the last") as lost:
+        Retry(POLICY, sleep=writer.waited.append).run(
+            Writer(POLICY.attempts)._attempt, table="node_journal_line", buckets=tuple(range(65_536))
+        )
+    assert len(lost.value.message) < 1_000
+    del writer.waited[-POLICY.attempts + 1 :]
     # No pause before a try that does not come.
     assert len(writer.waited) == POLICY.attempts - 1
 

@@ -11,15 +11,16 @@ from pyspark.errors import PySparkException
 from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY
 from strandline.contracts.load import contract
 from strandline.core.errors import FaultError, UsageError
-from strandline.tables import damage, outfile
+from strandline.tables import damage, outfile, small_tables
 from strandline.tables.checkpoint import check_steps
 from strandline.tables.commits import refusals_named
-from strandline.tables.delta_log import listed
+from strandline.tables.delta_log import actions_of, listed
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.location import Location
 from strandline.tables.paths import local_path
 from strandline.tables.refusals import check_properties
-from strandline.tables.small_tables import has_row_within
+from strandline.tables.small_tables import SmallTables, has_row_within
+from support.effort import peak_bytes
 
 TABLE = "namespace_state"
 
@@ -80,6 +81,37 @@ def test_a_last_commit_is_compared_with_its_checksum_also_if_it_names_no_operati
             damage.check_log(lake, TABLE)
     else:
         damage.check_log(lake, TABLE)
+
+
+def test_a_commit_of_very_many_files_is_read_line_by_line_and_no_further_than_needed(log: Path) -> None:
+    """A table with 65,536 buckets gets as many files by one MERGE, and each command looks at the newest commits."""
+    lake, files = Location.lake(str(log.parents[1])), 20_000
+    add = {"add": {"path": "bucket=7/part-00007-of-many.parquet", "size": 5_000, "stats": "x" * 200}}
+    for version in (0, 1):
+        info = {"commitInfo": {"operation": "MERGE", "timestamp": version}}
+        size = put(log, version, "json", info, *[add] * files).stat().st_size
+        put(log, version, "crc", {"numFiles": files * (version + 1), "tableSizeBytes": 5_000 * files})
+
+    def looked_at() -> None:
+        damage.check_log(lake, TABLE)
+        assert damage.log_damage(lake, TABLE) is None
+        assert next(actions_of(log / f"{1:020}.json"))["commitInfo"]["timestamp"] == 1
+        assert not SmallTables(lake, is_trusted=True).is_small(TABLE)
+
+    assert peak_bytes(looked_at) < size / 20
+    for version in (0, 1):
+        (log / f"{version:020}.crc").unlink()
+    assert peak_bytes(looked_at) < size / 20
+
+
+def test_no_commit_is_read_of_a_table_whose_checksum_names_many_files(log: Path, monkeypatch) -> None:
+    put(log, 0, "crc", {"numFiles": small_tables.MOST_FILES + 1, "tableSizeBytes": 1})
+    for version in (0, 1):
+        put(log, version, "json", {"add": {"size": 1}})
+    read = []
+    monkeypatch.setattr(small_tables, "actions_of", lambda commit: read.append(commit) or iter(()))
+    assert not SmallTables(Location.lake(str(log.parents[1])), is_trusted=True).is_small(TABLE)
+    assert read == []
 
 
 def test_the_newest_checkpoint_counts_in_whatever_order_a_folder_is_listed(log: Path, monkeypatch) -> None:

@@ -14,6 +14,7 @@ from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
+from strandline.tables import manifests
 from strandline.tables.manifests import load_manifests
 from strandline.tables.new_manifests import check_manifest_free, write_manifest
 from strandline.tables.sources import select
@@ -156,6 +157,27 @@ def test_of_a_sparse_file_that_has_no_end_as_much_is_read_as_a_manifest_may_have
         assert (len(manifests[0].raw.raw), manifests[0].raw.whole) == (64 << 10, False)
     else:
         assert [file.size for file in selection.files if file.path.endswith(b"json")] == [8 << 40]
+
+
+def test_all_manifests_of_a_run_have_a_limit_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their statements are in the driver until the run ends, and a stranger's folder can have a million of them."""
+    stated = sum(written(folder, name).stat().st_size for name in ("a.journal", "b.journal.gz"))
+    invalid = (folder / "c.manifest.json").write_bytes(b'{"strandline_manifest":1}' + b" " * 100_000)
+    # It only has the name of a manifest, and is input: the driver does not keep it.
+    (folder / "d.manifest.json").write_bytes(b"{}" + b" " * 100_000)
+
+    def found(keep: RawLimits) -> int:
+        selection = select([str(folder)], most=99)
+        return len(load_manifests(selection, dialect="sdmp", keep=keep)[1])
+
+    monkeypatch.setattr(manifests, "MAX_MANIFESTS_BYTES", stated + invalid)
+    assert found(KEEP) == 3
+    monkeypatch.setattr(manifests, "MAX_MANIFESTS_BYTES", stated + invalid - 1)
+    with pytest.raises(UsageError, match="0 MiB together") as caught:
+        found(KEEP)
+    assert (caught.value.code, caught.value.exit_code) == ("TOO_MANY_FILES", 2)
+    # Of an invalid one no more counts than is kept of it.
+    assert found(RawLimits(1_024, 1_024)) == 3
 
 
 def test_a_manifest_that_cannot_be_opened_is_a_fault_that_names_it(folder: Path) -> None:

@@ -5,6 +5,7 @@ import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -12,6 +13,7 @@ from strandline.core.errors import UsageError
 from strandline.tables import sources
 from strandline.tables.beside import KnownManifests
 from strandline.tables.sources import Selection, select, tasks_for
+from support.effort import peak_bytes
 from support.selections import read
 
 
@@ -127,6 +129,54 @@ def test_what_does_not_exist_is_named(folder: Path) -> None:
 def test_more_files_than_the_limit_are_refused(folder: Path) -> None:
     assert code_of(folder, most=3)[0] == "TOO_MANY_FILES"
     assert len(chosen(folder, folder, most=4).files) == 4
+
+
+def test_refused_links_count_as_files_do(folder: Path) -> None:
+    """Each is a row of quarantine that the driver makes: a folder of strangers can have millions of them."""
+    (folder / "links").mkdir()
+    for number in range(4):
+        (folder / "links" / f"out{number}").symlink_to("../../out/secret")
+    assert len(chosen(folder / "links", most=4).refused) == 4
+    assert code_of(folder / "links", most=3)[0] == "TOO_MANY_FILES"
+    assert code_of(f"{folder}/links/*", most=3)[0] == "TOO_MANY_FILES"
+
+
+def test_a_folder_is_read_no_further_than_to_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(50):
+        (folder / f"file{number}").write_text("")
+    seen = []
+    scan = os.scandir
+
+    class Counted:
+        """A folder that notes the names that were read of it."""
+
+        def __init__(self, path: bytes) -> None:
+            self._entries = scan(path)
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self._entries.close()
+
+        def __iter__(self) -> Iterator[os.DirEntry[bytes]]:
+            for entry in self._entries:
+                seen.append(entry.name)
+                yield entry
+
+    monkeypatch.setattr(os, "scandir", Counted)
+    # Of its other names, some are hidden or folders.
+    assert code_of(folder, most=10)[0] == "TOO_MANY_FILES"
+    assert len(seen) <= 10 + 1 + 7
+
+
+def test_a_large_folder_of_a_given_file_is_not_held_in_memory(folder: Path) -> None:
+    for number in range(5_000):
+        (folder / f"{number:04d} of many files with long names").touch()
+    (folder / "a.manifest.json").write_text("{}")
+    selection = chosen(folder / "a")
+    assert [os.path.basename(each.path) for each in selection.manifests] == [b"a.manifest.json"]
+    assert peak_bytes(lambda: chosen(folder / "a")) < 100_000
 
 
 def test_pipes_and_sockets_are_refused_where_given_and_passed_over_in_folders(folder: Path) -> None:

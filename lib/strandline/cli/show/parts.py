@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
 REASONS_SHOWN = 10
 FILES_SHOWN = 5
+WRITERS_SHOWN = 20
 _TYPED = re.compile(
     r"`(strandline (?:check|export|gc|maintain|quarantine|reduce|report|snapshot|sql|status)\b"
     r"(?![^`]*--(?:lake|schema|help)\b)[^`]*)`"
@@ -52,6 +54,9 @@ def frequent_reasons(console: Console, report: Report) -> None:
         reason(console, entry | ({"meaning": words.meaning, "advice": words.advice} if words else {}))
         if code in examples:
             console.print(Text(f"  example {example(examples[code])}"))
+    if len(report.reasons) > REASONS_SHOWN:
+        more = amount(len(report.reasons) - REASONS_SHOWN, "more reason")
+        console.print(Text(f"  … and {more}: {command_here('strandline quarantine', report)}"))
 
 
 def reduced_wrongly(console: Console, report: Report) -> None:
@@ -85,11 +90,13 @@ def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> N
     from strandline.contracts.reasons import reasons
 
     known = reasons()
-    for node, codes in stopped.items():
+    for node, codes in islice(stopped.items(), WRITERS_SHOWN):
         console.print(Text(f"writer stopped: {printable(node)}  {', '.join(codes)}", style="bold red"))
         for code in codes:
             console.print(Text(f"  {known[code].meaning}"))
             console.print(Text(f"  what to do: {known[code].advice}"))
+    if len(stopped) > WRITERS_SHOWN:
+        console.print(Text(f"… and {amount(len(stopped) - WRITERS_SHOWN, 'more writer')}: --json has all"))
 
 
 def damaged_files(console: Console, report: Report) -> None:

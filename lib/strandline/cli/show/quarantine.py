@@ -9,8 +9,11 @@ from rich.text import Text
 
 from strandline.cli.show.parts import example, next_commands, reason
 from strandline.cli.text import as_text, hex_dump, printable
+from strandline.core.sentences import first_ones
 from strandline.pipelines.report import Report
 
+AWAITED_SHOWN = 20
+"""An entry can wait for tens of thousands of others; --json has all."""
 _DUMP_ROWS = 8
 _TEXT_BYTES = 4096
 
@@ -41,7 +44,8 @@ def _record(console: Console, record: Mapping[str, Any]) -> None:
         console.print(Text(f"\n{printable(each['code'])}", style="bold"))
         console.print(Text(f"  {each['meaning']}\n  what to do: {each['advice']}"))
     if record["waits_for"]:
-        console.print(Text(f"\nwaits for {', '.join(printable(awaited) for awaited in record['waits_for'])}"))
+        awaited = first_ones(record["waits_for"], AWAITED_SHOWN)
+        console.print(Text(f"\nwaits for {printable(awaited)}"))
     if record["evidence"] is not None:
         console.print(Text("\nevidence", style="bold"))
         for line in json.dumps(record["evidence"], indent=2, ensure_ascii=False).split("\n"):

@@ -21,11 +21,15 @@ def sync(console: Console, report: Report) -> None:
     """Print the files of requests and answers that were written, and the writers that stopped."""
     head(console, report)
     counts(console, report)
-    for name, requests in report.members.get("refused_nodes", {}).items():
+    named, past_limit = report.members.get("refused_nodes", {}), report.members.get("refused_past_limit", 0)
+    for name, requests in named.items():
         console.print(
             Text(f"refused: {printable(name)} is not a local node, {requests:,} requests", style="yellow")
         )
-    if past_limit := report.members.get("refused_past_limit"):
+    # A file of requests can name any number of nodes: the first ones are in the report.
+    if more := report.counts.get("refused", 0) - past_limit - sum(named.values()):
+        console.print(Text(f"refused: … and {more:,} more requests to other nodes", style="yellow"))
+    if past_limit:
         console.print(
             Text(f"refused: past limits.answer_lines, {past_limit:,} requests; ask again", style="yellow")
         )

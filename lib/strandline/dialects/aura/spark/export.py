@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
@@ -14,11 +15,14 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.codec import MAX_FILE_BYTES, DocumentFormat
 from strandline.dialects.aura.spark.tables import FACTS
+from strandline.frames.file_order import in_file_order
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
 from strandline.kernels.packing import FILE_SCHEMA
 
 _TAIL = b"\n]}\n"
+FEW_STORED_BYTES: Final = 16 * 1024 * 1024
+"""Stored bytes of all facts up to which no job counts those of the file: Spark's usual partitions are small enough."""
 
 
 def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str], form: DocumentFormat) -> ExportFile:
@@ -28,7 +32,11 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str], form: Docu
     """
     facts = only_namespaces(lake.read(FACTS), namespaces, lake.buckets)
     order = ("namespace", "order_token", "record_id")
-    placed = facts.select(*order, "fact_cbor").repartitionByRange(*order).sortWithinPartitions(*order)
+    size = 0
+    # A document has at most 64 MiB, whatever its namespace has.
+    if form != "json" and lake.stored_bytes(FACTS) > FEW_STORED_BYTES:
+        size = jobs.row(facts.agg(_file_bytes(form).alias("bytes")))["bytes"] or 0
+    placed = in_file_order(facts.select(*order, "fact_cbor"), order, size)
     ids = facts.select("namespace", "record_id")
     rows, separator = _packed(placed, form), kernels.SEPARATORS[form]
     if form != "json":
@@ -53,6 +61,12 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str], form: Docu
 def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
     """Write facts as files of lines of about a MiB.  Gives: format, content.  Rows: one per file."""
     return _packed(rows[FACTS], "lines").select(F.lit("lines").alias("format"), "content")
+
+
+def _file_bytes(form: DocumentFormat) -> Column:
+    """Return about how many bytes facts have in a file: a text has twice as many."""
+    size = F.sum(F.octet_length("fact_cbor"))
+    return size if form == "cbor" else 2 * size
 
 
 def _packed(facts: DataFrame, form: DocumentFormat) -> DataFrame:

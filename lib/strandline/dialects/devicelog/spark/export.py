@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.export import ExportFile
@@ -12,20 +13,29 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.spark.entries import follows, is_erased
 from strandline.dialects.devicelog.spark.tables import ENTRIES
+from strandline.frames.file_order import in_file_order
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
 from strandline.kernels.packing import FILE_SCHEMA
+
+LINE_BYTES: Final = 512
+"""Of a line, without its links and its body."""
+LINK_BYTES: Final = 68
+"""Of a digest in hex, between quotes."""
 
 
 def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return the entries of groups by (lamport, id); those whose body was erased are left out and counted."""
     every = only_namespaces(lake.read(ENTRIES), namespaces, lake.buckets)
-    erased = jobs.row(every.agg(F.count_if(is_erased()).alias("erased")))["erased"]
+    found = jobs.row(
+        every.agg(
+            F.count_if(is_erased()).alias("erased"), F.coalesce(F.sum(_line_bytes()), F.lit(0)).alias("bytes")
+        )
+    )
     entries = every.where(~is_erased())
-    order = ("namespace", "lamport", "record_id")
-    placed = entries.repartitionByRange(*order).sortWithinPartitions(*order)
+    placed = in_file_order(entries, ("namespace", "lamport", "record_id"), found["bytes"])
     ids = entries.select("namespace", "record_id")
-    return ExportFile("lines", b"", _lines(placed), ids, _heads(entries), {"erased": erased})
+    return ExportFile("lines", b"", _lines(placed), ids, _heads(entries), {"erased": found["erased"]})
 
 
 def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
@@ -34,6 +44,12 @@ def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
     Gives:  format, content.  Rows: one per file.
     """
     return _lines(rows[ENTRIES]).select(F.lit("lines").alias("format"), "content")
+
+
+def _line_bytes() -> Column:
+    """Return about how many bytes the line of an entry has."""
+    texts = (F.coalesce(F.octet_length(name), F.lit(0)) for name in ("body", "raw"))
+    return sum(texts, LINE_BYTES + LINK_BYTES * F.coalesce(F.array_size("deps"), F.lit(0)))
 
 
 def _heads(entries: DataFrame) -> DataFrame:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Final
 
-from pyspark.sql import DataFrame, Row
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.shared_tables import STATES
@@ -21,7 +23,7 @@ from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import MANIFESTS, VIEW
 from strandline.dialects.ipfslog.spark.write_lists import write_lists
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
-from strandline.frames.listed import is_listed
+from strandline.frames.listed import MOST_PUSHED, is_listed
 
 _COMMITTED: Final = log_namespace("/orbitdb/")
 """The prefix of the namespaces of logs whose id may commit to manifests."""
@@ -77,10 +79,11 @@ def touched_logs(
     Gives:  `states.LOG`, write, list_bytes, is_known, is_refused, is_bereft, old_blocks, old_groups, whole (all entries
             are needed).
     """
-    configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
-    stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
+    stored, is_configured = _marked(
+        tables.read(STATES).where(F.col("dialect") == DIALECT), {*map(log_namespace, scope.reducer_options)}
+    )
     may_differ = (
-        F.col("namespace").startswith(_COMMITTED) | is_listed("namespace", configured_logs)
+        F.col("namespace").startswith(_COMMITTED) | is_configured
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
     new = logs.counted(changes).withColumnRenamed("record_count", "new_count")
@@ -124,6 +127,18 @@ def touched_logs(
             "is_refused", "is_bereft",
         )
     )  # fmt: skip
+
+
+def _marked(rows: DataFrame, names: Collection[str]) -> tuple[DataFrame, Column]:
+    """Return rows, and whether the namespace of one is among these names.
+
+    An operator's file can name a million logs: a list of them in a condition would take Spark minutes to read.
+    """
+    if len(names) <= MOST_PUSHED:
+        return rows, is_listed("namespace", sorted(names))
+    named = pa.table({"namespace": pa.array(sorted(names)), "is_named": pa.array([True] * len(names))})
+    joined = rows.join(rows.sparkSession.createDataFrame(named), "namespace", "left")
+    return joined, F.col("is_named").isNotNull()
 
 
 def _retried(changes: DataFrame, every: RetainedEntries, jobs: Jobs, scope: ReduceScope) -> DataFrame | None:

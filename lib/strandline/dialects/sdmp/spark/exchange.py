@@ -15,8 +15,11 @@ from strandline.dialects.sdmp.spark.line_columns import node
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, only_nodes
 from strandline.dialects.sdmp.spark.peers import off_trunk
 from strandline.dialects.sdmp.spark.tables import LINES, PEER_STATUSES, WANTED, as_rows
+from strandline.frames import file_order
 from strandline.frames.lift import map_batches
 
+REQUEST_GROWTH = 8
+"""Bytes of the requests for a stored byte of `peer_status` and `wanted_resource`, about: ids compress by little."""
 _MAX_REFUSED_NAMES = 20
 
 
@@ -27,7 +30,8 @@ def requests(options: object, tables: Tables) -> DataFrame:
     """
     nodes = tuple(local_nodes(options).nodes)
     statuses, wanted = (only_nodes(nodes, tables, tables.read(name)) for name in (PEER_STATUSES, WANTED))
-    return _request_lines(statuses, wanted)
+    stored = sum(map(tables.stored_bytes, (PEER_STATUSES, WANTED)))
+    return _request_lines(statuses, wanted, REQUEST_GROWTH * stored)
 
 
 def answers(options: object, tables: Tables, jobs: Jobs, path: str, most_lines: int) -> FoundAnswers:
@@ -83,10 +87,10 @@ def _forked(lines: DataFrame) -> DataFrame:
     return tips.select("namespace", "tip_hash", F.lit(1).alias("fork_count"), F.lit(0).alias("common_n"))
 
 
-def _request_lines(statuses: DataFrame, wanted: DataFrame) -> DataFrame:
+def _request_lines(statuses: DataFrame, wanted: DataFrame, size: int) -> DataFrame:
     """Write the requests of local nodes: to each peer for lines after the last known one, then for wanted resources.
 
-    Reads:  `peer_status`, `wanted_resource`.
+    Reads:  `peer_status`, `wanted_resource`; `size` is about the bytes of the lines.
     Gives:  line, ordered by node, to, journal requests before resources, pair.
     Rows:   one per peer, and one per wanted resource that a peer names, to the least such peer. A peer with deferred
             lines is asked from line 1, which is named by its fingerprint.
@@ -110,9 +114,10 @@ def _request_lines(statuses: DataFrame, wanted: DataFrame) -> DataFrame:
     )
     since = _object(since=F.col("since"), limit=REQUEST_LIMIT)
     pair = _object(author=F.col("author_fp"), resource=F.col("resource_id"))
-    ordered = of_journals.unionByName(of_resources).orderBy(
-        "namespace", "to", "is_resource", "author_fp", "resource_id"
-    )
+    order = ("namespace", "to", "is_resource", "author_fp", "resource_id")
+    every = of_journals.unionByName(of_resources)
+    is_small = size <= file_order.PARTITION_BYTES
+    ordered = every.orderBy(*order) if is_small else file_order.in_file_order(every, order, size)
     request = F.when(F.col("is_resource"), pair).otherwise(since)
     head = F.concat(F.lit('{"node":"'), node(), F.lit('","to":"'), F.col("to"), F.lit('","request":'))
     return ordered.select(F.concat(head, request, F.lit("}")).alias("line"))

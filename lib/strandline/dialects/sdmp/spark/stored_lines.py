@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from pyspark.sql import Column
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark.tables import LINES, of_few
@@ -37,7 +39,7 @@ class StoredLines:
     def lines(self, keys: set[LineKey]) -> dict[LineKey, StoredLine] | None:
         """Return the stored lines with these hashes, or None if there are too many keys."""
         hashes = sorted({line for _, line in keys})
-        rows = [] if not keys else self._rows(is_listed("line_hash", hashes), len(hashes))
+        rows = [] if not keys else self._rows(lambda: is_listed("line_hash", hashes), len(hashes))
         if rows is None:
             return None
         return {(name, line): StoredLine(n, number) for name, n, line, number in rows if (name, line) in keys}
@@ -52,8 +54,11 @@ class StoredLines:
         predecessor of each.
         """
         hashes = sorted({line for _, line in lengths})
-        is_here = is_listed("n", sorted(last_ns | {n + 1 for n in last_ns}))
-        is_asked = is_here & (is_listed("line_hash", hashes) | is_listed("line_number", hashes))
+
+        def is_asked() -> Column:
+            is_here = is_listed("n", sorted(last_ns | {n + 1 for n in last_ns}))
+            return is_here & (is_listed("line_hash", hashes) | is_listed("line_number", hashes))
+
         rows = [] if not lengths else self._rows(is_asked, len(hashes))
         if rows is None:
             return None
@@ -63,14 +68,18 @@ class StoredLines:
         followed = {(name, number) for name, _, _, number in rows if number is not None}
         return frozenset(stored), frozenset(followed.intersection(lengths))
 
-    def _rows(self, which: Any, asked: int) -> list[tuple[str, int, str, str | None]] | None:
+    def _rows(self, which: Callable[[], Column], asked: int) -> list[tuple[str, int, str, str | None]] | None:
+        """Return the rows that meet a condition, or more; None if too many are asked for.
+
+        The condition is made if Spark is asked alone: a list of thousands takes it longer than the rows.
+        """
         columns = ("namespace", "n", "line_hash", "line_number")
         if self._few is not None:
             return list(zip(*(self._few[name].to_pylist() for name in columns), strict=True))
         if asked > MOST_PUSHED or len(self._names) > MOST_PUSHED:
             return None
         named = only_namespaces(self._tables.read(LINES), self._names, self._tables.buckets)
-        rows = self._jobs.few(named.where(which).select(*columns), FEW_SEGMENTS)
+        rows = self._jobs.few(named.where(which()).select(*columns), FEW_SEGMENTS)
         return None if rows is None else [tuple(row) for row in rows]
 
 

@@ -25,13 +25,16 @@ class Peak:
 def peak_of_workers(spark) -> Iterator[Peak]:
     """Watch the Python workers of a session while the block runs."""
     root = spark._jvm.java.lang.ProcessHandle.current().pid()
+    java = os.readlink(f"/proc/{root}/exe")
     peak, ended = Peak(), threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.02):
             for pid in _workers(root):
                 try:
-                    peak.bytes = max(peak.bytes, resident_bytes(pid))
+                    # A child of the JVM has all of its memory until it becomes another program.
+                    if os.readlink(f"/proc/{pid}/exe") != java:
+                        peak.bytes = max(peak.bytes, resident_bytes(pid))
                 except (FileNotFoundError, ProcessLookupError):
                     continue
 

@@ -18,7 +18,7 @@ from strandline.contracts.views import views
 from strandline.core.ids import bucket_of
 from strandline.dialects.devicelog.kernels.headers import group_of
 from strandline.dialects.devicelog.reduce import history, prefix_hashes, reduce, sync_point
-from strandline.dialects.devicelog.spark.forks import beside_erased, forks
+from strandline.dialects.devicelog.spark.forks import forks, with_forks_of_erased
 from strandline.dialects.devicelog.spark.reduction import TABLES, NewEntries
 from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
 from strandline.dialects.devicelog.spark.tables import VIEW
@@ -181,7 +181,7 @@ def branches_of(letter):
     """The branch of each entry: its log up to it begins with the first entry, and goes on with the kid of least id."""
     found = {}
     for entry in sorted(letter.held.values(), key=lambda each: each.seq):
-        goes_on = entry.prev and entry == min(letter.kids(entry.prev), key=lambda each: each.record_id)
+        goes_on = entry.prev and entry == min(letter.children(entry.prev), key=lambda each: each.record_id)
         found[entry.record_id] = found[entry.prev] if goes_on else entry.record_id
     return found
 
@@ -406,12 +406,12 @@ def test_a_fork_that_shows_an_erased_body_stays_unless_two_others_show_it(spark)
 
     rest = [*(each for each in example().values() if each != gone), replace(gone, body=None), edited()]
     lake = Erased(spark, gone, forks_of(*example().values(), edited()))
-    [stays] = beside_erased(forks_of(*rest), lake, Uncounted()).collect()
+    [stays] = with_forks_of_erased(forks_of(*rest), lake, Uncounted()).collect()
     assert set(map(bytes, stays["members"])) == {gone.record_id, edited().record_id}
     # A third one with a less id than the erased one: two that have their bodies show the fork.
     made = (of_phone(statement=b"%d" % number, prev="phone 4") for number in range(100))
     third = next(each for each in made if each.record_id < gone.record_id)
-    [shown] = beside_erased(forks_of(*rest, third), lake, Uncounted()).collect()
+    [shown] = with_forks_of_erased(forks_of(*rest, third), lake, Uncounted()).collect()
     assert shown["equivocation_id"] == stays["equivocation_id"]
     assert shown["member_count"] == 3
     assert gone.record_id not in [bytes(each) for each in shown["members"][:2]]

@@ -56,7 +56,7 @@ def header(number, log=0, kind="msg", seq=0, lamport=0, prev=None, deps=(), init
 
 
 def nested_forks(count, *, sees_dead_ends=False):
-    """A log of `count` entries and its start: each entry that goes on has two kids, and that of greater id goes on."""
+    """A log of `count` entries and its start: each inner entry has two children, and that of greater id goes on."""
     made, prev = [header(0, kind="key")], 0
     for seq in range(1, count // 2 + 1):
         deps = [prev - 1] if sees_dead_ends and prev else []
@@ -100,7 +100,7 @@ def logs_that_remove_one(count):
 
 
 def random_forest(draw, count):
-    """Entries of a few logs in which any entry may have many kids; some remove logs, or start one a second time."""
+    """Entries of a few logs in which any entry may have many children; some remove logs, or start one a second time."""
     logs = draw.randint(1, 4)
     ids = [0, *draw.sample(range(1, 1_000_000), count + 2 * logs)]
     made = {0: [header(0, kind="key", initial=range(1, logs))]}

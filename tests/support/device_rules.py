@@ -47,7 +47,7 @@ class Reference:
     def of(self, log):
         return [entry for entry in self.held.values() if entry.log == log]
 
-    def kids(self, record_id):
+    def children(self, record_id):
         return [entry for entry in self.held.values() if entry.prev == record_id]
 
     def chain(self, record_id):
@@ -134,7 +134,7 @@ class Reference:
         if last is None:
             cuts = any(each.record_id in past for each in self.of(entry.statement.log))
         else:
-            cuts = last not in past or any(kid.record_id in past for kid in self.kids(last))
+            cuts = last not in past or any(child.record_id in past for child in self.children(last))
         if cuts:
             return "REMOVE_CUTS_SEEN"
         return "effective" if entry.record_id in self.effective else "REMOVE_BY_REMOVED"
@@ -155,7 +155,7 @@ class Reference:
                 self.statuses[log] = "withdrawn" if withdrawn == grants else "pending"
 
     def fork_points(self, log):
-        return [e for e in self.of(log) if len(self.kids(e.record_id)) > 1]
+        return [e for e in self.of(log) if len(self.children(e.record_id)) > 1]
 
     def shows(self, entry):
         if entry.kind != "msg" or entry.record_id not in self.effective:
@@ -166,13 +166,15 @@ class Reference:
         if len(firsts) > 1:
             return False
         for point in self.fork_points(entry.log):
-            effective = [kid for kid in self.kids(point.record_id) if kid.record_id in self.effective]
+            effective = [
+                child for child in self.children(point.record_id) if child.record_id in self.effective
+            ]
             if len(effective) > 1 and entry.seq > point.seq:
                 return False
         return True
 
     def tips(self, log):
-        return [entry for entry in self.of(log) if not self.kids(entry.record_id)]
+        return [entry for entry in self.of(log) if not self.children(entry.record_id)]
 
     def removals(self):
         """The effective remove-log entries."""

@@ -71,7 +71,7 @@ def random_history(seed, *, forks=True, removals=True, steps=None):
 
 
 def _fork_in_forks(draw, made):
-    """Each of some entries has two kids, and one of them goes on; now and then it names another branch or log."""
+    """Each of some entries has two children, and one of them goes on; now and then it names another branch or log."""
     number = _any(draw, made)
     key = Ed25519Key(made.seeds[number])
     known = made.entries()
@@ -80,16 +80,16 @@ def _fork_in_forks(draw, made):
         named = [each for each in draw.sample(known, min(2, len(known))) if draw.random() < 0.5]
         named = [each for each in named if each.record_id != prev.record_id]
         clock = 1 + max(each.lamport for each in [prev, *named])
-        kids = [
+        children = [
             sign_entry(
-                key, "msg", b"%d %d" % (level, kid), group=prev.group, seq=prev.seq + 1, lamport=clock,
+                key, "msg", b"%d %d" % (level, child), group=prev.group, seq=prev.seq + 1, lamport=clock,
                 utc=made.utc, prev=prev.record_id, deps=[each.record_id for each in named],
             )
-            for kid in range(2)
+            for child in range(2)
         ]  # fmt: skip
-        made.forced |= {each.record_id: each for each in kids}
-        known += kids
-        prev = draw.choice(kids)
+        made.forced |= {each.record_id: each for each in children}
+        known += children
+        prev = draw.choice(children)
 
 
 def in_parts(entries):

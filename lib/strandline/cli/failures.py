@@ -41,7 +41,7 @@ _ENVIRONMENT_FAULTS = (
         re.compile(r"No space left on device|Disk quota exceeded|File too large", re.IGNORECASE),
         "DISK_FULL",
         "the disk is full",
-        "free space and run the command again: what is committed stays, the rest is done again",
+        "free space and run the command again: committed rows stay",
     ),
     (
         re.compile(
@@ -109,7 +109,7 @@ _ENVIRONMENT_FAULTS = (
         ),
         "SPARK_ENDED",
         "Spark's JVM ended during the command",
-        "run the command again with more memory, for example --set spark.driver_memory=4g: what is committed stays",
+        "run the command again with more memory, for example --set spark.driver_memory=4g: committed rows stay",
     ),
 )
 _CONNECTION_LOST = "Answer from Java side is empty"

@@ -92,7 +92,7 @@ def _checked(call: Invocation, lake: "ReadLake") -> Report | None:
     dialect, recreated = recreated_since(lake, call.run_id)
     gone = recreated & _tables_of(found, dialect)
     if gone:
-        raise _done_without(call, gone, "made anew since")
+        raise _done_without(call, gone, "recreated since")
     return found
 
 
@@ -137,6 +137,6 @@ def _done_without(call: Invocation, gone: Collection[str], what: str) -> UsageEr
     names, were = " and ".join(sorted(gone)), "was" if len(gone) == 1 else "were"
     return UsageError(
         "RUN_ID_TAKEN",
-        f"the run {call.run_id} of this lake is done, but {names} {were} {what}, so what it did there is gone",
+        f"the run {call.run_id} of this lake is done, but {names} {were} {what}, so its rows there are lost",
         f"give the new run an id of its own, for example --run-id {call.run_id}-2",
     )

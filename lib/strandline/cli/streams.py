@@ -78,7 +78,7 @@ def to_reader() -> Iterator[None]:
             raise OutputLostError(
                 "OUTPUT_LOST",
                 f"standard output cannot be written: {error.strerror}",
-                "send it elsewhere and run the command again: what is committed stays",
+                "send it elsewhere and run the command again: committed rows stay",
             ) from None
 
 

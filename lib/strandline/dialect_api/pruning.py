@@ -103,23 +103,23 @@ class Prunes(ABC):
     def reduce_rest(
         self, plan: PrunePlan, skeletons: DataFrame, carries: DataFrame, tables: Tables, jobs: Jobs, scope: PruneScope
     ) -> ReducedTables:  # fmt: skip
-        """Reduce the namespaces of the plan from nothing, without the records that have gone by then.
+        """Reduce the namespaces of the plan from nothing, without the records that have chosen by then.
 
         Reads:  skeletons: as `skeletons_of` gives them; carries: as `carries_of` gives them.
         Gives:  the same tables and columns as `PrunePlan.reduced`.
         """
 
-    def lasting(self, rows: ReducedTables, gone: DataFrame) -> ReducedTables:  # noqa: ARG002 - for dialects with such rows
+    def lasting(self, rows: ReducedTables, chosen: DataFrame) -> ReducedTables:  # noqa: ARG002 - for dialects with such rows
         """Return the reduced rows that must be equal before and after: not those that go with their records.
 
-        Reads:  rows: those of a plan, or of `reduce_rest`; gone: namespace, record_id.
+        Reads:  rows: those of a plan, or of `reduce_rest`; chosen: namespace, record_id.
         """
         return rows
 
-    def rows_of(self, gone: DataFrame, tables: Tables) -> ReducedTables:  # noqa: ARG002 - as above
+    def rows_of(self, chosen: DataFrame, tables: Tables) -> ReducedTables:  # noqa: ARG002 - as above
         """Return the keys (with bucket) of stored reduced rows that go with their records, by table.
 
-        Reads:  gone: namespace, record_id.
+        Reads:  chosen: namespace, record_id.
         """
         return {}
 

@@ -51,12 +51,12 @@ class PartySelf(UsageError):  # noqa: N818 - the product's own word
 
 
 class CarryDamaged(FaultError):  # noqa: N818 - the product's own word
-    """What stands for pruned records of a context or an authority cannot be read."""
+    """The remains of pruned records of a context or an authority cannot be read."""
 
     def __init__(self, namespace: Namespace) -> None:
         super().__init__(
             "SNAPSHOT_DAMAGED",
-            f"The snapshot that stands for pruned records of {namespace.text} is damaged, so nothing was written.",
+            f"The snapshot of the pruned records of {namespace.text} is damaged, so nothing was written.",
             "RESTORE the table `snapshot` to a version before the damage, then run `strandline gc`.",
         )
 

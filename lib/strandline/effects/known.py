@@ -69,10 +69,10 @@ def current_state(store: TableStore, authority: Namespace, version: int, jobs: J
     if jobs.has_rows(facts.where(F.col("kind") == "Snapshot")):
         judged = snapshots.judged_authorities(facts, relied_states(store, jobs), pruned, store, jobs)
         in_force = snapshots.in_force(snapshots.statuses(judged))
-    rows = jobs.few(authority_states(facts, in_force, pruned).select("state_cbor", "is_torn"), 1)
+    rows = jobs.few(authority_states(facts, in_force, pruned).select("state_cbor", "is_inconsistent"), 1)
     if not rows:
         raise AuthorityUnknown(authority)
-    if rows[0]["is_torn"]:
+    if rows[0]["is_inconsistent"]:
         raise CarryDamaged(authority)
     return parse_state(bytes(rows[0]["state_cbor"]))
 
@@ -96,7 +96,7 @@ def pruned_history(
         return {}
     rows = only_namespaces(store.read_version(FACTS, version), [delta.namespace.text], store.buckets)
     group = with_remains(rows.where(is_operation()), pruned, _BESIDE).toArrow().to_pylist()
-    found = kernels.pruned_beside(group)
+    found = kernels.pruned_of(group)
     return {} if found is None else {delta.namespace: found}
 
 

@@ -22,7 +22,7 @@ def reason(code: str) -> Reason:
             f"did you mean {best}?"
             if best
             else "`strandline quarantine` shows the codes of a lake, docs/reference/reasons.md has all; an error code, "
-            "as WRITE_CONFLICT, has its next step beside it",
+            "as WRITE_CONFLICT, is printed with its next step",
         )
     return found
 

@@ -1,4 +1,4 @@
-"""`gc`: removes records that decide nothing any more, after a proof that no result changes."""
+"""`gc`: removes records that no longer affect a result, after a proof that no result changes."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ class GcRequest(CollectRequest):
 
 
 def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, context: RunContext) -> Report:
-    """Remove what decides nothing any more from the record tables; or, with `what_if`, say what would go.
+    """Remove records that no longer affect a result from the record tables; with `what_if` only report them.
 
     The named namespaces are looked up first, once. Then:
 
     1. Rows that `pruned_record` lists are deleted: a killed run left them, or an ingest that ran during a collection.
     2. Each namespace is planned and its newest snapshot is judged; where it cannot be applied, a new one is taken.
     3. Two full reductions must give the same rows: `gc_run` then says PROVED.
-    4. If a state of another namespace that a plan relies on has moved since, all begins again from 2. Else one append
-       to `pruned_record` is the moment of pruning, for all namespaces.
+    4. If a state of another namespace that a plan relies on has changed since, the round starts again at step 2.
+       Otherwise one append to `pruned_record` is the moment of pruning, for all namespaces.
     5. The rows are deleted from the record tables, and `gc_run` says DONE.
 
-    Before that, journals are archived, and afterwards tables are kept up, if that is asked for; `what_if` does neither.
+    If requested, journals are archived before step 1, and tables are compacted and vacuumed after step 5. `what_if`
+    does neither.
 
     `counts` has `prunable`, `pruned`, `bytes`, `refused` (namespaces), `finished` (rows of 1), `erased` (of `pruned`,
     those whose row stays without its body) and `still_shown` (places that show an erased body: forks, rejected copies),
@@ -133,7 +134,7 @@ def _collect(
     context: RunContext,
     done: Done,
 ) -> None:
-    """Plan and prune, in rounds until no other collection was faster. Raises: FaultError GC_LOST_RACES."""
+    """Plan and prune; repeat while another collection committed first. Raises: FaultError GC_LOST_RACES."""
     last = 0
     for _ in range(ROUNDS):
         used = gc_rounds.collect(store, pairs, request, names, context, done, last)
@@ -150,7 +151,7 @@ def _collect(
 def _keep_up(
     store: TableStore, dialects: Sequence[Dialect], request: GcRequest, context: RunContext, done: Done
 ) -> list[dict[str, Any]]:
-    """Compact tables and remove files, if that is asked for; return the reducers that are behind."""
+    """Compact tables and remove files if requested; return the reducers that are behind."""
     if request.what_if:
         return []
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in dialects)

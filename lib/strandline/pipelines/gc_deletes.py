@@ -1,4 +1,4 @@
-"""Carries out what `pruned_record` lists: rows of record tables go, or a part of them is erased."""
+"""Carries out what `pruned_record` lists: deletes rows of record tables, or erases a part of them."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def carry_out(
     context: RunContext,
     before: Callable[[], Mapping[str, Written]] = dict,
 ) -> Removal:
-    """Delete the rows of pruned records, or erase the part of them that may be erased, and what goes with them.
+    """Delete the rows of pruned records, or erase the part that may be erased; delete their reduced rows, too.
 
-    If there are some, `before` is called first, and its commits are part of the result. The reduced rows go before the
-    records, so that a killed run is finished by these. An erasure changes rows, but leaves nothing to reduce: the
-    states say so.
+    If there are such rows, `before` is called first, and its commits are part of the result. Reduced rows are deleted
+    before the records: after a kill, the records that are still there show what is left to do. An erasure changes rows
+    but leaves nothing to reduce; the states record this.
 
     Reads:  records: namespace, bucket, record_id.
     """
@@ -92,7 +92,7 @@ def _delete_reduced(
 
 
 def left_over(store: TableStore, info: DialectInfo, pruned: DataFrame) -> DataFrame:
-    """Return the pruned records that are still there, whole.
+    """Return the pruned records whose rows are still complete: neither deleted nor erased.
 
     Reads:  pruned: namespace, bucket, record_id.  Gives: the same columns.  Rows: one per such record.
     """

@@ -1,4 +1,4 @@
-"""One round of `gc`: plan, prove, prune by one append, delete; and what all rounds of a run add up to."""
+"""One round of `gc`: plan, prove, prune by one append, delete; and the totals of all rounds of a run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def collect(
     done: Done,
     last: int,
 ) -> int | None:
-    """Plan, prove and prune once. Return None if the round is complete, else the greatest number that cannot be used.
+    """Plan, prove and prune once. Return None if the round is complete, else the greatest collection number in use.
 
     `last` is the number that the round before returned.
     """
@@ -102,7 +102,7 @@ def _write(
     version: int,
     jobs: SparkJobs,
 ) -> int | None:
-    """Prune what is proved; return as `collect`. `number` is the first to try, `version` that of `pruned_record`."""
+    """Prune the proved records; return as `collect`. `number` is tried first, `version` is that of `pruned_record`."""
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
     buckets = {bucket for each in proved for bucket in each.totals["buckets"]}
     if request.what_if:
@@ -149,8 +149,8 @@ def _write(
 def _append(store: TableStore, rows: DataFrame, number: int, version: int) -> int | None:
     """Append pruned records as one collection. Return its number, or None if another run was faster.
 
-    Delta skips each number that it has seen, also of a collection whose rows a RESTORE removed: in a table that nobody
-    changed since `version` the next number is tried.
+    Delta skips each transaction number that it has seen, also that of a collection whose rows a RESTORE removed. If
+    nobody changed the table since `version`, the next number is tried.
     """
     while True:
         ours = {"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")}
@@ -162,7 +162,7 @@ def _append(store: TableStore, rows: DataFrame, number: int, version: int) -> in
 
 
 def _still_holds(store: TableStore, proved: Proved, jobs: SparkJobs) -> bool:
-    """Return whether a plan relies on what is so now; without new records nothing has moved."""
+    """Return whether the states that a plan relies on are still current; without new records they are."""
     planned = proved.round.planned
     table = planned.dialect.info.record_table
     is_old = store.version(table) != planned.versions[table]
@@ -180,7 +180,7 @@ def _delete(
 ) -> int | None:
     """Delete or erase the pruned rows of a dialect; return the version of its record table after that.
 
-    They are read from `pruned_record`: a MERGE of what Delta reads computes nothing twice.
+    They are read from `pruned_record`, so that the MERGE does not compute the plan a second time.
     """
     planned = proved.round.planned
     info = planned.dialect.info
@@ -203,7 +203,7 @@ def _what_if() -> Column:
 
 
 def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, done: Done) -> None:
-    """Count a round: what stays and why, and what is proved to go."""
+    """Add up a round: the records that stay, by rule, and those proved to be prunable."""
     done.counts |= dict.fromkeys(("prunable", "pruned", "bytes", "refused"), 0)
     done.namespaces, done.differences, done.holds = 0, [], {}
     for each in proved:

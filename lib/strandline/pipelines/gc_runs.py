@@ -1,4 +1,4 @@
-"""What `gc` does around its rounds: checks tables, finishes killed collections, writes and shows rows of `gc_run`."""
+"""The steps of `gc` outside its rounds: check tables, finish killed collections, write and show rows of `gc_run`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def finish(
 ) -> tuple[int, dict[str, Written]]:
     """Delete or erase what `pruned_record` lists of these dialects, and close their rows of `gc_run` of killed runs.
 
-    Returns the number of rows that were left, and what was written.
+    Returns the number of rows that a killed run had left, and the commits.
     """
     if not store.stored_bytes(GC_RUNS) and not store.stored_bytes(PRUNED):
         return 0, {}
@@ -66,8 +66,8 @@ def finish(
         done = carry_out(store, dialect, prunes, left, jobs, context, before=reopen)
         add_written(written, done.written)
         count += done.records
-    # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
-    # been alive, and have pruned.
+    # Rows of this run id are those of a killed attempt. Another run may have closed rows as VOID whose run was still
+    # alive and has pruned.
     kinds = [kind for dialect, _ in pairs for kind in dialect.info.kinds]
     open_runs = store.read(GC_RUNS).where(_OPEN).where(is_of_kind(kinds))
     closed = (
@@ -77,28 +77,28 @@ def finish(
         .withColumns(
             {
                 "outcome": F.when(F.col("gc_number").isNull(), F.lit("VOID")).otherwise(F.lit("DONE")),
-                "pruned": F.coalesce("gone", F.lit(0).cast("bigint")),
+                "pruned": F.coalesce("pruned_count", F.lit(0).cast("bigint")),
             }
         )
     )  # fmt: skip
-    # One that was alive may have written how it ended since: its row stays.
+    # A run that was alive may have written its outcome since: its row stays.
     add_written(written, write_runs(store, closed, f"t.{_OPEN}"))
     return count, written
 
 
 def _reopen(store: TableStore, pruned: DataFrame, left: DataFrame) -> dict[str, Written]:
-    """Take back what `gc_run` says of a deletion that must be made again: its version, and that its files are gone.
+    """Clear the columns of `gc_run` about a deletion that must be repeated: its version, and the time of its vacuum.
 
-    Records come back by a RESTORE, or by an ingest that ran during the collection. It is written before they are
-    deleted: after a kill in between, or after that, the row names no version, and the newest one counts.
+    Records come back by a RESTORE, or by an ingest that ran during the collection. The columns are cleared before the
+    records are deleted again. After a kill the row names no version, and the newest one counts.
 
     Reads:  pruned: rows of `pruned_record`; left: the columns of `left_over`.
     """
     again = (
         pruned.join(left.select("bucket", *KEY), ["bucket", *KEY], "left_semi").select(*RUN_KEY).distinct()
     )
-    told = "outcome = 'DONE' AND (delete_version IS NOT NULL OR vacuumed_at IS NOT NULL)"
-    runs = store.read(GC_RUNS).where(told).join(again, list(RUN_KEY), "left_semi")
+    is_closed = "outcome = 'DONE' AND (delete_version IS NOT NULL OR vacuumed_at IS NOT NULL)"
+    runs = store.read(GC_RUNS).where(is_closed).join(again, list(RUN_KEY), "left_semi")
     nothing = {
         "delete_version": F.lit(None).cast("bigint"),
         "vacuumed_at": F.lit(None).cast("timestamp"),
@@ -109,14 +109,15 @@ def _reopen(store: TableStore, pruned: DataFrame, left: DataFrame) -> dict[str, 
 def numbers(store: TableStore, runs: DataFrame) -> DataFrame:
     """Return what `pruned_record` has of the runs and namespaces of rows of `gc_run`.
 
-    Gives:  run_id, namespace, number (of the newest collection), gone (records).  Rows: those that pruned something.
+    Gives:  run_id, namespace, number (of the newest collection), pruned_count (records).
+    Rows:   one per run and namespace that pruned something.
     """
     asked = runs.select(*RUN_KEY).distinct()
     return (
         store.read(PRUNED)
         .join(asked, list(RUN_KEY), "left_semi")
         .groupBy(*RUN_KEY)
-        .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("gone"))
+        .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("pruned_count"))
     )
 
 
@@ -138,9 +139,9 @@ def of_run(store: TableStore) -> DataFrame:
 
 
 def pruned_before(store: TableStore, jobs: SparkJobs) -> DataFrame | None:
-    """Return the namespaces that a killed attempt of this run pruned, or None: mostly there was no attempt.
+    """Return the namespaces that a killed attempt of this run pruned; None without such an attempt.
 
-    They are left to the next run: a namespace has one row of `gc_run` for each run, with one proof and one number.
+    The next run finishes them: a namespace has one row of `gc_run` for each run, with one proof and one number.
     """
     if not store.stored_bytes(GC_RUNS) or not jobs.has_rows(of_run(store)):
         return None

@@ -1,4 +1,4 @@
-"""What `gc` does with tables when its records have gone: compacts them, and removes files of old versions."""
+"""Maintenance of tables after `gc` deleted records: compaction, and removal of files of old versions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MOST_HOURS: Final = 24 * 36_500
 BEHIND: Final = "READER_BEHIND"
 _ORDER_COLUMNS: Final = 2
 _ANY_SIZE: Final = 2**62
-NOTHING_GONE: Final = -1
+NOTHING_REMOVED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What `gc` does afterwards: compact to files of `compact_to` bytes, remove files after `vacuum_hours` (None: not).
+    """Its options: compact to files of `compact_to` bytes, remove files after `vacuum_hours` (None: not).
 
     Raises: UsageError VACUUM_HOURS: hours out of range, below LEAST_HOURS without `is_forced`, or force without hours.
     """
@@ -62,7 +62,7 @@ class Upkeep:
 
 @dataclass(slots=True)
 class UpkeepResult:
-    """What was done: commits, numbers of files, and the readers that are behind."""
+    """The result: commits, numbers of files, and the reducers that are behind."""
 
     written: dict[str, Written] = field(default_factory=dict)
     counts: dict[str, int] = field(
@@ -76,8 +76,9 @@ def keep_up(
 ) -> UpkeepResult:
     """Compact the record tables of dialects, then remove the files of their old versions and of `quarantine`.
 
-    Nothing is removed while a reducer is behind: it has not reduced a version whose files can go. Then the rows of
-    `gc_run` of this run have the reason READER_BEHIND; else all whose deleted bytes are gone now have `vacuumed_at`.
+    No file is removed while a reducer is behind, that is, while it has not reduced a version whose files could be
+    removed. Then the rows of `gc_run` of this run get the reason READER_BEHIND. Otherwise all rows whose deleted bytes
+    are in no file get `vacuumed_at`.
     Raises: FaultError WRITE_CONFLICT.
     """
     done = UpkeepResult()
@@ -99,11 +100,11 @@ def keep_up(
                 done.written, gc_runs.write_runs(store, done_runs.withColumn("reason", F.lit(BEHIND)))
             )
         else:
-            # Before files go: a VACUUM commits versions of its own.
+            # Before files are removed: a VACUUM commits versions of its own.
             before = {each: now - stays.most for each, stays in kept.items() if stays.most is not None}
-            gone = _without_files(store, before)
+            removed = _without_files(store, before)
             _vacuum(store, used, asked.vacuum_hours, context, done)
-            add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, gone, now)))
+            add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, removed, now)))
     return done
 
 
@@ -127,7 +128,7 @@ def _compact(
 def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJobs) -> dict[str, Any] | None:
     """Return what the reduction of a dialect still has to read of files that would go, or None.
 
-    If only collections and maintenance came since, it has nothing to read: then its state says so from now on.
+    If only collections and maintenance were committed since, it has nothing to read; its state records this.
     """
     table = dialect.info.record_table
     reduced, _ = reduced_before(store, dialect.info.name)
@@ -166,37 +167,37 @@ def _kept(store: TableStore, table: str, hours: int) -> Kept:
 def _without_files(store: TableStore, before: Mapping[Dialect, datetime]) -> DataFrame:
     """Return up to which version each record table loses files, -1 for none.
 
-    Gives: dialect, gone, newest.  Rows: one per table.
+    Gives: dialect, removed_version, newest.  Rows: one per table.
     """
     versions = []
     for each, at in before.items():
         table = each.info.record_table
-        # First: what others commit meanwhile is not of the newest version.
+        # Read first: commits of others in the meantime must not count as the newest version.
         newest = store.version(table)
-        gone = old_versions.gone_version(store, table, at)
-        versions.append((each.info.name, NOTHING_GONE if gone is None else gone, newest))
-    return store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
+        removed = old_versions.last_removed_version(store, table, at)
+        versions.append((each.info.name, NOTHING_REMOVED if removed is None else removed, newest))
+    return store.spark.createDataFrame(versions, "dialect STRING, removed_version BIGINT, newest BIGINT")
 
 
-def _vacuumed(store: TableStore, gone: DataFrame, now: datetime) -> DataFrame:
+def _vacuumed(store: TableStore, removed: DataFrame, now: datetime) -> DataFrame:
     """Return the rows of `gc_run` whose deleted bytes are in no file any more, with the time.
 
-    A collection that another run finished, or whose records came back, does not say which commit deleted: all of it is
-    deleted at the newest version, which its row then says. Records of a collection that a RESTORE of `pruned_record`
-    took back may be there: its row never gets a time.
+    The row of a collection that another run finished, or whose records came back, does not name the commit that
+    deleted. All of its records are deleted at the newest version, which its row then names. Records of a collection
+    that a RESTORE of `pruned_record` undid may still be there: its row never gets a time.
     """
-    states = store.read(STATES).select("namespace", "dialect").join(F.broadcast(gone), "dialect")
+    states = store.read(STATES).select("namespace", "dialect").join(F.broadcast(removed), "dialect")
     open_ = store.read(GC_RUNS).where("outcome = 'DONE' AND gc_number IS NOT NULL AND vacuumed_at IS NULL")
     numbers = gc_runs.numbers(store, open_).select(*gc_runs.RUN_KEY, "number")
     found = open_.join(states, "namespace").join(numbers, list(gc_runs.RUN_KEY), "left")
-    is_gone = F.coalesce("delete_version", "newest") <= F.col("gone")
+    is_removed = F.coalesce("delete_version", "newest") <= F.col("removed_version")
     return (
         found.where("pruned = 0 OR number IS NOT NULL")
-        .where(is_gone | F.col("delete_version").isNull())
+        .where(is_removed | F.col("delete_version").isNull())
         .withColumns(
             {
                 "delete_version": F.coalesce("delete_version", "newest"),
-                "vacuumed_at": F.when(is_gone, F.lit(now.astimezone(UTC))),
+                "vacuumed_at": F.when(is_removed, F.lit(now.astimezone(UTC))),
             }
         )
         .select(*open_.columns)

@@ -74,7 +74,7 @@ def vacuum_now(store: TableStore, table: str, hours: int) -> int:
     return removed
 
 
-def gone_version(tables: TableReads, table: str, at: datetime) -> int | None:
+def last_removed_version(tables: TableReads, table: str, at: datetime) -> int | None:
     """Return the newest version up to which VACUUM has removed what commits removed at or before a time, or None.
 
     Of a version and all before it, the commits are that old: clocks of writers may go back, and what a later time

@@ -47,7 +47,7 @@ class RecordedVersions:
         names, are = " and ".join(sorted(self.recreated)), "is" if len(self.recreated) == 1 else "are"
         raise UsageError(
             "TABLE_RECREATED",
-            f"{names} {are} not what the run {run_id} read: made anew since, without the records of that time",
+            f"{names} {are} not what the run {run_id} read: recreated since, without the records of that time",
             "name a later run, or leave out --as-of for the current records",
         )
 

@@ -169,7 +169,7 @@ def table_unsupported(location: Location, table: str, found: str) -> FaultError:
     )
 
 
-IN_CATALOG: Final = "belongs to a catalog, which alone knows its newest commits"
+IN_CATALOG: Final = "belongs to a catalog, and only the catalog knows its newest commits"
 BY_SCHEMA: Final = "name the lake by its schema, with --schema"
 """What is said of a table that its catalog manages, and the next step."""
 LEFT_TO_CATALOG: Final = "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"

@@ -41,7 +41,7 @@ def remains(source, **changed):
     bones = changed.get("skeletons", source.lake.skeletons)
     state = source.lake.state
     carry = changed.get("carry", state and encode_state_carry(state_cbor(source.namespace, state)))
-    rows = [here | {"gone_id": id_, "skeleton": raw} for id_, raw in bones.items()]
+    rows = [here | {"pruned_id": id_, "skeleton": raw} for id_, raw in bones.items()]
     return [*rows, *([here | {"carry": carry}] if bones else [])]
 
 
@@ -73,7 +73,7 @@ def without_receipts(rows):
 def history_rows(source, statuses=(), **changed):
     """As after a reduction that judged all but the newest snapshot, or these."""
     known = dict(statuses) or {each.fact_id: "older" for each in source.snapshots[:-1]}
-    more = {"relied": source.relied or None, "settled": source.snapshots[-1].fact_id}
+    more = {"relied": source.relied or None, "known_base": source.snapshots[-1].fact_id}
     rows = [row | more | {"known_status": known.get(row["record_id"])} for row in facts_of(source)]
     return [*rows, *remains(source, **changed)]
 
@@ -87,7 +87,7 @@ def test_a_reduction_of_what_stays_is_that_of_all(full):
         [row] = given(
             kernels.reduced, kernels.REDUCTION_COLUMNS, without_receipts(reduction_rows(source)), full=full
         )
-        assert (row["is_damaged"], row["is_torn"]) == (False, False), seed
+        assert (row["is_damaged"], row["is_inconsistent"]) == (False, False), seed
         expected = source.reduced()
         assert {name: row[name] for name in state_columns(expected)} == state_columns(expected)
         assert {each["op_id"] for each in row["operations"]} == {*expected.chain.rows}
@@ -215,10 +215,10 @@ def test_damaged_skeletons_are_told(name, full):
     source = pruned_source()
     rows = reduction_rows(source, skeletons=DAMAGE[name](source))
     [row] = given(kernels.reduced, kernels.REDUCTION_COLUMNS, without_receipts(rows), full=full)
-    assert (row["is_damaged"], row["is_torn"]) == (False, True)
+    assert (row["is_damaged"], row["is_inconsistent"]) == (False, True)
     assert row["state_hash"] == source.reduced().state_hash
     [row] = given(kernels.planned, kernels.REDUCTION_COLUMNS, rows, skip_window=0)
-    assert row["is_torn"]
+    assert row["is_inconsistent"]
     [row] = given(
         kernels.histories, kernels.HISTORY_COLUMNS, history_rows(source, skeletons=DAMAGE[name](source))
     )
@@ -231,7 +231,7 @@ def test_without_a_carry_there_is_no_state(carry):
     rows = reduction_rows(source, carry=carry)
     for kernel, settings in ((kernels.reduced, {"full": True}), (kernels.planned, {"skip_window": 0})):
         [row] = given(kernel, kernels.REDUCTION_COLUMNS, without_receipts(rows), **settings)
-        assert (row["is_torn"], row["state_hash"], row["operations"]) == (True, None, None)
+        assert (row["is_inconsistent"], row["state_hash"], row["operations"]) == (True, None, None)
     [row] = given(kernels.histories, kernels.HISTORY_COLUMNS, history_rows(source, carry=carry))
     assert row["base_id"] is None
 
@@ -241,13 +241,13 @@ def test_without_one_skeleton_that_can_be_read_and_without_a_carry_there_is_no_s
     rows = reduction_rows(source, skeletons=dict.fromkeys(source.lake.skeletons, b"\xff"), carry=b"\xff")
     for kernel, settings in ((kernels.reduced, {"full": True}), (kernels.planned, {"skip_window": 0})):
         [row] = given(kernel, kernels.REDUCTION_COLUMNS, without_receipts(rows), **settings)
-        assert (row["is_torn"], row["state_hash"]) == (True, None)
+        assert (row["is_inconsistent"], row["state_hash"]) == (True, None)
 
 
 def test_skeletons_have_the_states_that_attestations_name():
     source = pruned_source()
     rows = [{"namespace": "a", "skeleton": raw} for raw in (*source.lake.skeletons.values(), b"", None)]
-    found = given(kernels.bone_states, ("namespace", "skeleton"), rows)
+    found = given(kernels.skeleton_states, ("namespace", "skeleton"), rows)
     bones = map(decode_op_skeleton, source.lake.skeletons.values())
     assert [(row["commitment"], row["epoch"], row["group_key"]) for row in found] == [
         (bone.new_commitment, bone.new_epoch, bone.new_group_key) for bone in bones

@@ -91,7 +91,7 @@ class Wrong:
     def copies_count(self):
         def twice(it, ops, bones):
             walk(it, (), bones)
-            bones, ops = it.bones, list(ops)
+            bones, ops = it.skeletons, list(ops)
             walk(it, ops, [bone for bone in bones.values() if bone.op_id not in {op.op_id for op in ops}])
 
         walk = chain._Walk.__init__

@@ -237,7 +237,7 @@ def test_after_facts_were_pruned_verdicts_stay_and_new_snapshots_are_unchecked()
 
     def judged(*given, told=None):
         gone = PrunedHere(frozenset([pruned.fact_id]), told or {})
-        found = judge_snapshots(NAMESPACE, [*rest, *given], chains(), gone=gone)
+        found = judge_snapshots(NAMESPACE, [*rest, *given], chains(), pruned=gone)
         return [found.statuses[each.fact_id] for each in given], [
             found.covered.get(each.fact_id) for each in given
         ]
@@ -321,7 +321,7 @@ def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations(c
         assert 0 < len(gone) < len(every) * 0.9
         here = PrunedHere(gone, found.statuses, pruned_after(held, plan, None))
         kept = [fact for fact in every if fact.fact_id not in gone]
-        then, calls = calls_of(judge_snapshots, U, [*kept, *chain], gone=here)
+        then, calls = calls_of(judge_snapshots, U, [*kept, *chain], pruned=here)
         assert (then.statuses, then.base) == (found.statuses, found.base)
         return calls
 

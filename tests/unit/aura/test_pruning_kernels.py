@@ -36,7 +36,7 @@ def history(facts, relied=None, *, known=None, named_by=None):
     by_namespace = {}
     for fact in facts if known is None else known:
         by_namespace.setdefault(fact.namespace, []).append(fact)
-    settled = {
+    known_bases = {
         namespace: getattr(judge_snapshots(namespace, theirs, relied=relied or ()).in_force, "fact_id", None)
         for namespace, theirs in by_namespace.items()
     }
@@ -47,7 +47,7 @@ def history(facts, relied=None, *, known=None, named_by=None):
             "bucket": 1,
             "fact_cbor": fact.cbor,
             "relied": relied if named_by is None or fact.variant in named_by else None,
-            "settled": settled[fact.namespace],
+            "known_base": known_bases[fact.namespace],
         }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
     ]

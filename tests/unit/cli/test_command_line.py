@@ -526,7 +526,7 @@ def test_config_says_where_each_value_comes_from(
         (["maintain", "--keep-days", "3"], "USAGE", "--help"),
         (["explain"], "USAGE", "--help"),
         (["explain", "line-number-mismach"], "REASON_UNKNOWN", "did you mean LINE_NUMBER_MISMATCH?"),
-        (["explain", "WRITE_CONFLICT"], "REASON_UNKNOWN", "has its next step beside it"),
+        (["explain", "WRITE_CONFLICT"], "REASON_UNKNOWN", "is printed with its next step"),
         (["quarantine", "5e25060FEBD4"], "COMMAND_UNKNOWN", "`strandline quarantine show 5e25060FEBD4`"),
         (["quarantine", "shwo"], "COMMAND_UNKNOWN", "did you mean show?"),
         (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),

@@ -83,7 +83,7 @@ CASES = {
             f"Catalog-Managed table: {LAKE}. Please access the table via its name and retry."
         ),
         "TABLE_UNSUPPORTED",
-        f"a table of the lake belongs to a catalog, which alone knows its newest commits: {LAKE}",
+        f"a table of the lake belongs to a catalog, and only the catalog knows its newest commits: {LAKE}",
     ),
     "a table that its catalog compacts": (
         (

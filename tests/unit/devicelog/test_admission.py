@@ -223,8 +223,8 @@ def test_two_starts_are_a_fork_and_ten_thousand_kids_of_one_entry_are_one_row():
     made = example()
     again = entry(PC, "key", made["pc 0"].statement, group=made["pc 0"].group, deps=[made["phone 0"]], utc=9)
     assert [(each.position, len(each.members)) for each in forks([*made.values(), again])] == [("0", 2)]
-    kids = [of_phone(utc=utc) for utc in range(10_000)]
-    [found] = forks([*made.values(), *kids])
+    children = [of_phone(utc=utc) for utc in range(10_000)]
+    [found] = forks([*made.values(), *children])
     assert found.member_count == len(found.members) == 10_001
     assert len(found.evidence) < 4_000
 

@@ -217,13 +217,13 @@ def test_a_false_screw_changes_no_view_and_is_shown_with_its_code():
 def test_ten_thousand_kids_of_one_entry_are_one_fork_and_slow_nothing_down():
     a, b, _ = trio()
     newest = own(b)[-1]
-    kids = [after(B, newest, "msg", b"%d" % number, 0) for number in range(10_000)]
-    state = reduce([*a.entries(), *kids])
+    children = [after(B, newest, "msg", b"%d" % number, 0) for number in range(10_000)]
+    state = reduce([*a.entries(), *children])
     [fork] = forks(state.graph)
-    assert len(fork.members) == len(kids)
+    assert len(fork.members) == len(children)
     assert state.statuses[KEY_A] == "active"
-    assert len(state.view) == 3 + len(kids)
-    assert len(state.graph.branches) == 3 + len(kids) - 1
+    assert len(state.view) == 3 + len(children)
+    assert len(state.graph.branches) == 3 + len(children) - 1
 
 
 ABSENT_LOG = b"\x09" * 32

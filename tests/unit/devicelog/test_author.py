@@ -302,10 +302,10 @@ def test_a_device_shows_both_branches_of_a_fork_that_reaches_it_later():
     first.merge(second.entries())
     key, start = Ed25519Key(B), second.entries()[-1]
     for content, shown in ((b"1", 1), (b"2", 2)):
-        kid = sign_entry(
+        child = sign_entry(
             key, "msg", content, group=start.group, seq=1, lamport=start.lamport + 1, utc=0, prev=start.record_id
         )  # fmt: skip
-        first.merge([kid])
+        first.merge([child])
         assert (len(first.view), first.view) == (shown, first.state().view)
 
 

@@ -148,7 +148,9 @@ def test_references_are_judged_as_the_plain_functions_judge_them(stored):
     }
     held = accepted | candidates
     rows = [alone_of(each, held, accepted) for each in candidates.values()]
-    alone = kernels.judged_alone([pa.RecordBatch.from_pylist(rows[:3]), pa.RecordBatch.from_pylist(rows[3:])])
+    alone = kernels.judged_locally(
+        [pa.RecordBatch.from_pylist(rows[:3]), pa.RecordBatch.from_pylist(rows[3:])]
+    )
     in_order = [row for batch in kernels.judged_in_order(alone) for row in batch.to_pylist()]
     expected = judge_references(candidates.values(), accepted.values())
     assert len(in_order) == len(expected)
@@ -164,7 +166,9 @@ def test_a_message_of_a_weak_lake_is_judged_without_the_one_before_it():
     entry = read_line(compact(feed()[1]))
     row = alone_of(entry, {}, {}) | {"named": []}
     [found] = [
-        row for each in kernels.judged_alone([pa.RecordBatch.from_pylist([row])]) for row in each.to_pylist()
+        row
+        for each in kernels.judged_locally([pa.RecordBatch.from_pylist([row])])
+        for row in each.to_pylist()
     ]
     assert (found["prev"], found["lacking"], found["absent"], found["found"]) == (None, [], 0, [])
 

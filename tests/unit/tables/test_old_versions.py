@@ -12,7 +12,7 @@ from deltalake.exceptions import DeltaError
 from strandline.tables.delta_rs import DeltaRsLake
 from strandline.tables.history import history
 from strandline.tables.location import Location
-from strandline.tables.old_versions import committed_at, gone_version
+from strandline.tables.old_versions import committed_at, last_removed_version
 from strandline.tables.reads import TableReads
 
 TABLE = "run"
@@ -39,7 +39,13 @@ def at(hour):
 def test_a_version_is_old_if_all_before_it_are(tmp_path):
     tables = reads(tmp_path, 8, 12, 9, 13)
     # What the commit of twelve removed is there at ten, although a later commit says nine.
-    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [None, 0, 0, 2, 3]
+    assert [last_removed_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [
+        None,
+        0,
+        0,
+        2,
+        3,
+    ]
 
 
 @pytest.mark.parametrize("operation", ["RESTORE", "CLONE", "TRUNCATE", "CREATE OR REPLACE TABLE"])
@@ -51,7 +57,7 @@ def test_nothing_has_gone_while_a_younger_commit_replaced_rows(tmp_path, operati
     found = []
     for stated in ("WRITE", "OPTIMIZE", operation):
         commit.write_text(written.replace('"WRITE"', f'"{stated}"'), encoding="utf-8")
-        found.append([gone_version(tables, TABLE, at(hour)) for hour in (8, 9, 10, 11)])
+        found.append([last_removed_version(tables, TABLE, at(hour)) for hour in (8, 9, 10, 11)])
     assert found == [[0, 1, 2, 3], [0, 1, 2, 3], [None, None, 2, 3]]
 
 
@@ -97,7 +103,7 @@ def test_a_clone_of_spark_states_a_version_that_delta_rs_does_not_read(tmp_path)
     )
     with pytest.raises(DeltaError):
         DeltaTable(str(tmp_path / TABLE)).history()
-    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
+    assert [last_removed_version(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
     assert committed_at(tables, TABLE, 1, 2) == at(9)
     assert not tables.was_replaced(TABLE, 0, 2)
     lake = DeltaRsLake(tables.location, {TABLE: DeltaTable(str(tmp_path / TABLE))})
@@ -120,4 +126,4 @@ def test_a_commit_that_states_nothing_keeps_its_version(tmp_path):
     ]  # fmt: skip
     assert [each["version"] for each in tables.newest_commits(TABLE, 2)] == [3, 2]
     assert [committed_at(tables, TABLE, version, 3) for version in range(4)] == [at(8), at(9), at(10), at(11)]
-    assert [gone_version(tables, TABLE, at(hour)) for hour in (7, 8, 9, 10, 11)] == [None, 0, 1, 2, 3]
+    assert [last_removed_version(tables, TABLE, at(hour)) for hour in (7, 8, 9, 10, 11)] == [None, 0, 1, 2, 3]

@@ -34,7 +34,7 @@ MinPrunable = Annotated[
         metavar="N",
         min=1,
         max=2**62,
-        help="Leave a namespace as it is if fewer than N of its records can go.",
+        help="Skip namespaces with fewer than N prunable records.",
     ),
 ]
 Erase = Annotated[

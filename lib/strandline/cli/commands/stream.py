@@ -28,7 +28,7 @@ Source = Annotated[
     ),
 ]
 AvailableNow = Annotated[
-    bool, typer.Option("--available-now", help="Ingest what is there, batch by batch, and exit.")
+    bool, typer.Option("--available-now", help="Ingest what exists now, batch by batch, and exit.")
 ]
 Every = Annotated[
     str | None,
@@ -94,7 +94,7 @@ def _stream(
         raise UsageError(
             "TRIGGER_MISSING" if every is None else "TRIGGERS_TWO",
             "stream needs exactly one of --available-now and --every",
-            "add --available-now to ingest what is there and exit, or --every 30s to continue",
+            "add --available-now to ingest existing input and exit, or --every 30s to continue",
         )
     seconds = None if every is None else _seconds(every)
     options = read_dialect_options(call, (name,))

@@ -1,4 +1,4 @@
-"""The values of device logs: entries and their headers, what bodies state, and refused input.
+"""The values of device logs: entries and their headers, statements in bodies, and refused input.
 
 An entry is written by one device, whose key is the name of its log. Logs of one user form a group. Both input profiles,
 `native` and `ssb` (Scuttlebutt), give the same `Entry`. Ids, keys and hashes are 32 bytes.
@@ -131,7 +131,7 @@ class Entry(Header):
 class Refused:
     """Why a line or a text is no entry.
 
-    `namespace` and `record_id` are None where the bytes did not get as far as to have them.
+    `namespace` and `record_id` are None if the bytes were refused before these were known.
     """
 
     findings: tuple[Finding, ...]

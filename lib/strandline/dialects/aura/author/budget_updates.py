@@ -1,4 +1,4 @@
-"""Setting a flow budget to wanted values, as facts: what is spent only grows, and a limit only shrinks."""
+"""Facts that set a flow budget to given values: `spent` only grows, and a limit only shrinks."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
@@ -61,7 +61,7 @@ class BudgetUpdate:
 
 
 def budget_update(current: FlowBudget, wanted: FlowBudget) -> BudgetUpdate:
-    """Return what joins a budget with the wanted one. A higher limit has no effect: limits meet.
+    """Return the update that brings a budget to the wanted values. A higher limit has no effect: limits meet.
 
     Raises:
         StaleEpoch, UnknownEpoch: the wanted epoch is not that of the sender's tip.
@@ -96,7 +96,7 @@ def update_facts(
 ) -> list[Fact]:
     """Return the signed facts of an update: a limit, then charges, one after the other.
 
-    The first has the slot of the tip. Charges after the first follow new tips, so no slot of theirs is asked for.
+    The first charge takes the slot of the tip. The next ones follow new tips, so their slots are not looked up.
 
     Raises:
         ChainFull: charges are wanted, and the last nonce is used.

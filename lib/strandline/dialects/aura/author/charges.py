@@ -1,7 +1,7 @@
 """Charging a flow budget in a lake that several writers use: the check of the budget and the write are one step.
 
-Two writers that know one tip compute one order token, the slot, so at most one of them inserts; the other one judges
-the budget anew. A `ChargeLake` says how to read and write; nothing here knows of tables.
+Two writers that know one tip compute one order token, the slot, so at most one of them inserts. The other one judges
+the budget again. A `ChargeLake` reads and writes; this module knows no tables.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -50,7 +50,7 @@ class ChainFull(UsageError):  # noqa: N818 - the book's own word
 
 
 class ConcurrentUpdate(FaultError):  # noqa: N818 - the book's own word
-    """Other writers were faster in each round."""
+    """Other writers committed first in each round."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -61,13 +61,13 @@ class ConcurrentUpdate(FaultError):  # noqa: N818 - the book's own word
 
 
 class SlotsTaken(ConcurrentUpdate):
-    """Facts of the context hold every slot after the tip that was asked for."""
+    """Facts of the context have every slot after the tip that was looked up."""
 
     def __init__(self) -> None:
         FaultError.__init__(
             self,
             "SLOTS_TAKEN",
-            f"Facts of the context hold the first {sum(SLOT_BATCHES):,} slots after the tip, so nothing was written.",
+            f"Facts of the context have the first {sum(SLOT_BATCHES):,} slots after the tip, so nothing was written.",
             "Rotate the epoch of the sender: charges of the next epoch have other slots. "
             "The facts with these order tokens name who attested them.",
         )
@@ -148,12 +148,8 @@ def charging(
 
     A call that ends between two steps has written its charge or nothing; with a `request_id` a repeat finds it.
 
-    Raises:
-        ValueError: the cost is no 32-bit number.
-        BudgetExceeded: the limit would be passed.
-        ChainFull: the last nonce is used.
-        ConcurrentUpdate: other writers won each round.
-        SlotsTaken: facts hold the slots after the tip.
+    Raises: ValueError: the cost is no 32-bit number. BudgetExceeded: the limit would be passed. ChainFull: the last
+        nonce is used. ConcurrentUpdate: other writers won each round. SlotsTaken: facts have the slots after the tip.
     """
     if not 0 <= cost <= MAX_COST:
         raise ValueError(f"a cost is a number from 0 to {MAX_COST}, not {cost}")
@@ -183,9 +179,8 @@ def planned_charge(
 ) -> PlannedCharge:
     """Return the charge after the tip, in the first slot that is not taken; `token` is that of a request, or None.
 
-    Raises:
-        ChainFull: the last nonce is used.
-        SlotsTaken: facts hold the first 4,161 slots; they were asked for in three queries.
+    Raises: ChainFull: the last nonce is used. SlotsTaken: facts have the first 4,161 slots, which three queries look
+        up.
     """
     if reading.tip is not None and reading.tip[0] >= MOST:
         raise ChainFull

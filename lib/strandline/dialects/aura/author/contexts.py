@@ -1,4 +1,4 @@
-"""Facts of contexts that need the state before them, and copies of one body made one."""
+"""Facts of contexts that depend on the state, and the merge of copies of one body."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,7 +12,7 @@ _MEMBERS: Final = ("sig", "authority", "commitment")
 
 
 def merge_attest(facts: Iterable[Fact]) -> Fact:
-    """Return one fact with all attestations of copies of one body; of one authority's the least counts.
+    """Return one fact with the attestations of all copies of one body; of each authority the least one.
 
     Raises:
         ValueError: there is no fact, or their bodies differ.
@@ -37,7 +37,7 @@ def next_charge(
     order: bytes,
     timestamp: Timestamp,
 ) -> Fact:
-    """Return a charge that follows the tip of its budget; nobody attests it yet.
+    """Return a charge that follows the tip of its budget, without attestations.
 
     Raises:
         OverflowError: the nonce of the tip is the greatest there is.

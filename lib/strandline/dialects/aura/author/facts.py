@@ -1,6 +1,6 @@
 """Making facts: operations, attested facts, snapshots and receipts. Nothing here reads a clock or a random source.
 
-A signer is whoever can sign for a group key: one Ed25519 key, or the holders of a key of FROST(Ed25519, SHA-512).
+A signer can sign for a group key: one Ed25519 key, or the holders of a key of FROST(Ed25519, SHA-512).
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ _NO_SIGNATURE: Final = bytes(64)
 
 
 class Signer(Protocol):
-    """Who signs for a group key."""
+    """A signer for a group key."""
 
     @property
     def public(self) -> bytes:
@@ -79,7 +79,7 @@ def append(
     timestamp: Timestamp,
     signer_count: int | None = None,
 ) -> Fact:
-    """Return the operation that follows a state, signed by as many as it requires unless said otherwise.
+    """Return the operation that follows a state; by default as many signers are claimed as the state requires.
 
     The state decides whether the operation is valid: `check_attested_op` says why not.
     """
@@ -108,7 +108,7 @@ def signed_op(
 def relational(
     namespace: Namespace, variant: str, members: Mapping[str, Any], *, order: bytes, timestamp: Timestamp
 ) -> Fact:
-    """Return a fact of a context that nobody attests yet; `members` as in CBOR."""
+    """Return a fact of a context without attestations; `members` as in CBOR."""
     return encode(_value(namespace, order, timestamp, {"Relational": {variant: dict(members)}}))
 
 
@@ -129,7 +129,7 @@ def snapshot(
     order: bytes,
     timestamp: Timestamp,
 ) -> Fact:
-    """Return a snapshot that supersedes these facts; nobody attests it yet."""
+    """Return a snapshot that supersedes these facts, without attestations."""
     pairs = sorted([fact.order, fact.fact_id] for fact in supersedes)
     content = {"sequence": sequence, "state_hash": state_hash, "superseded_facts": pairs}
     return encode(_value(namespace, order, timestamp, {"Snapshot": content}))

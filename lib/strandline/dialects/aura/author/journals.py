@@ -1,4 +1,4 @@
-"""Journals that take more facts, by the rules of admission and of capabilities, without a table."""
+"""Adding facts to journals in memory, by the rules of admission and of capabilities."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class NotARefinement(UsageError):  # noqa: N818 - the product's own word
         super().__init__(
             "NOT_A_REFINEMENT",
             f"A fact of the kind {variant} refines no capability, so nothing was changed.",
-            "Give Capability facts alone.",
+            "Give only Capability facts.",
         )
 
 
@@ -30,7 +30,7 @@ class PermissionDenied(UsageError):  # noqa: N818 - the book's own word
 
 @dataclass(frozen=True)
 class Merged:
-    """A journal after a merge, and the verdicts on the facts that it did not take, by id."""
+    """A journal after a merge, and the verdicts on the facts that were not admitted, by id."""
 
     journal: Journal
     rejected: Mapping[bytes, Verdict] = field(default_factory=dict)
@@ -46,7 +46,8 @@ def merge_facts(
 ) -> Merged:
     """Return the target with every fact of the delta that is admitted; `known` are accepted facts of other journals.
 
-    `states` are known states of authorities besides those that known operations made; `pruned` is what went of these.
+    `states` are further known states of authorities, which no operation in `known` made; `pruned` are the pruned
+    operations of these authorities.
 
     Raises:
         NamespaceMismatch: the delta belongs to another namespace; nothing is changed.

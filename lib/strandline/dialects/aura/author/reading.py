@@ -1,4 +1,4 @@
-"""Facts from their two encodings, one at a time: what a program that writes facts reads back."""
+"""Decoding of single facts from CBOR and from JSON, for programs that write facts."""
 
 from strandline.core.errors import UsageError
 from strandline.core.verdict import Finding

@@ -24,7 +24,6 @@ from strandline.dialects.aura.codec.facts import (
     to_json,
 )
 from strandline.dialects.aura.codec.forms import ShapeRefused
-from strandline.dialects.aura.codec.held import held_fact
 from strandline.dialects.aura.codec.ids import (
     attest_message,
     authority_id,
@@ -42,6 +41,7 @@ from strandline.dialects.aura.codec.operations import (
     policy_value,
     tree_op_value,
 )
+from strandline.dialects.aura.codec.without_times import fact_without_times
 
 __all__ = [
     "DOCUMENT_FORMATS",
@@ -58,7 +58,7 @@ __all__ = [
     "context_digest",
     "encode",
     "fact_forms",
-    "held_fact",
+    "fact_without_times",
     "key_record",
     "key_value",
     "leaf_value",

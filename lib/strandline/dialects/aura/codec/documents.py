@@ -37,7 +37,8 @@ def read_documents(
       skipped. A line over 4 MiB is `LINE_TOO_LARGE`. `TRUNCATED` is added if the last line has no LF and is too
       large or not JSON;
     - `json`: one journal document. Over 64 MiB: `FILE_TOO_LARGE`;
-    - `cbor`: facts one after another. From bytes on that are no well-formed item, the rest is one `CBOR_INVALID`.
+    - `cbor`: facts one after another. From the first byte that begins no well-formed item, all remaining bytes are one
+      `CBOR_INVALID`.
 
     `transitions`: AMP transitions are facts; without it their variants are unknown.
     """

@@ -1,4 +1,4 @@
-"""Values to facts and back: phase 1, what a fact must be by its form alone."""
+"""Values to facts and back. Phase 1 of verification checks only the form of a fact."""
 
 import json
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ def _inside(namespace: Namespace, *, transitions: bool) -> Form:
 
 
 def fact_forms(namespace: Namespace | None, *, transitions: bool = False) -> Form:
-    """Return the form of facts of a document of this namespace, or of facts alone.
+    """Return the form of facts in a document of this namespace; None for facts outside of a document.
 
     `transitions`: AMP transitions are facts; without it their variants are unknown.
     """
@@ -123,7 +123,7 @@ def parse_fact_text(raw: bytes, form: Form = _PLAIN) -> Fact | Finding:
 
 
 def parse_fact_cbor(raw: bytes, form: Form = _PLAIN) -> Fact | Finding:
-    """Return the fact of one CBOR item: the same forms, but one encoding alone.
+    """Return the fact of one CBOR item: the same forms, but only the canonical encoding.
 
     These hold, each with its code: at most 1 MiB, checked first (`FACT_TOO_LARGE`); as `strict_cbor` without floats and
     tags (`CBOR_INVALID`, `CBOR_NOT_CANONICAL`); all members, lists ascending (`LIST_DUPLICATE`, else

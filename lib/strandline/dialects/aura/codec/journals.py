@@ -34,9 +34,9 @@ def has_facts(data: bytes, piece: Slice) -> bool:
 def journal_document(data: bytes, piece: Slice, *, transitions: bool) -> Iterator[Document]:
     """Yield the facts of the journal document at `piece`, or one rejected record for all of it.
 
-    Its own members come first: unknown ones (`FIELD_UNKNOWN`), its namespace, which the facts inherit, then the
-    list of facts. A fact that is not JSON or does not have its form is rejected alone, with its exact bytes.
-    `transitions` as in `fact_forms`.
+    Its own members come first: unknown ones (`FIELD_UNKNOWN`), its namespace, which the facts inherit, then the list of
+    facts. A fact that is not JSON or has a wrong form is rejected with its exact bytes; the other facts are not
+    affected. `transitions` as in `fact_forms`.
     """
     members = _members(data, piece)
     if isinstance(members, JsonRefused):

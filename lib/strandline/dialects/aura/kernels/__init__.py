@@ -54,17 +54,16 @@ from strandline.dialects.aura.kernels.snapshots import (
     judged_snapshots,
 )
 from strandline.dialects.aura.kernels.stored import (
-    BONE_SCHEMA,
     DERIVED,
     DERIVED_FIELDS,
     REMAINS,
-    bone_states,
-    pruned_beside,
+    SKELETON_STATE_SCHEMA,
+    pruned_of,
+    skeleton_states,
 )
 
 __all__ = [
     "ATTESTED_COLUMNS",
-    "BONE_SCHEMA",
     "CARRY_COLUMNS",
     "CARRY_SCHEMA",
     "CONTINUED_COLUMNS",
@@ -88,6 +87,7 @@ __all__ = [
     "REDUCTION_COLUMNS",
     "REMAINS",
     "SEPARATORS",
+    "SKELETON_STATE_SCHEMA",
     "SNAPSHOT_INPUT_COLUMNS",
     "STATE_FIELDS",
     "STATE_INPUT_COLUMNS",
@@ -97,7 +97,6 @@ __all__ = [
     "admitted",
     "attested",
     "authority_id",
-    "bone_states",
     "carried_sums",
     "continued",
     "encoded_carries",
@@ -109,11 +108,12 @@ __all__ = [
     "named_states",
     "packed",
     "planned",
-    "pruned_beside",
+    "pruned_of",
     "pruned_paths",
     "read_content",
     "reduced",
     "replay",
+    "skeleton_states",
     "skeleton_sums",
     "state_inputs",
 ]

@@ -1,4 +1,4 @@
-"""Verdicts on facts by what they need of others: the history of their own namespace, or states of authorities."""
+"""Verdicts on facts that depend on other facts: on the history of their namespace, or on states of authorities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
-from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, pruned_beside
+from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, pruned_of
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
@@ -57,8 +57,8 @@ _BATCH_ROWS: Final = 1_000
 def admitted(batches: Iterable[pa.RecordBatch], *, pins: Mapping[str, bytes]) -> Iterator[pa.RecordBatch]:
     """Yield the verdicts on operations and on geneses of contexts, which need only facts of their own namespace.
 
-    Reads: GROUP_COLUMNS, the rows of a namespace together: candidates and, `is_stored`, accepted facts of these kinds
-            and the remains of pruned ones; DERIVED only of stored operations beside remains.
+    Reads: GROUP_COLUMNS, the rows of a namespace together: candidates and, with `is_stored`, accepted facts of these
+            kinds and the remains of pruned ones. DERIVED is set only for stored operations of authorities with remains.
     Gives: VERDICT_SCHEMA, one row per candidate.
     """
     rows = (row for namespace, group in by_namespace(batches) for row in _of_group(namespace, group, pins))
@@ -68,7 +68,7 @@ def admitted(batches: Iterable[pa.RecordBatch], *, pins: Mapping[str, bytes]) ->
 def _of_group(
     namespace: str, group: Iterator[dict[str, Any]], pins: Mapping[str, bytes]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the verdicts on the candidates of a group; after a fault those that have none wait."""
+    """Yield the verdicts on the candidates of a group; after an internal fault, candidates without a verdict wait."""
     waiting: set[bytes] = set()
 
     def judged() -> Iterator[dict[str, Any]]:
@@ -87,13 +87,13 @@ def _of_group(
 def _of_authority(
     namespace: str, group: Iterator[dict[str, Any]], waiting: set[bytes], pin: bytes | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the verdicts on operations. Until its parent state is there, an operation is held as bytes."""
+    """Yield the verdicts on operations. An operation stays as bytes until its parent state is known."""
     stored: list[UnreadOp] = []
     candidates: list[UnreadOp] = []
-    beside: list[dict[str, Any]] = []
+    kept: list[dict[str, Any]] = []
     for row in group:
         if row["height"] is not None or row["judge_id"] is None:
-            beside.append(row | {"fact_cbor": row["block"]})
+            kept.append(row | {"fact_cbor": row["block"]})
         if row["judge_id"] is None:
             continue
         op = UnreadOp(row["judge_id"], row["parent_commitment"], row["block"])
@@ -103,7 +103,7 @@ def _of_authority(
             candidates.append(op)
             waiting.add(op.fact_id)
     of_authority = Namespace("authority", authority_id(namespace))
-    for judged in judge_operations(of_authority, candidates, stored, pin, pruned_beside(beside)):
+    for judged in judge_operations(of_authority, candidates, stored, pin, pruned_of(kept)):
         if judged.verdict is not None:
             yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
 

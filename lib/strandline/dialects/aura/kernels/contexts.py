@@ -1,4 +1,4 @@
-"""Evidence of forks of contexts, from batches: what states hash, and rows of `equivocation`."""
+"""Evidence of forks of contexts, in batches: the hash inputs of states, and rows of `equivocation`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from strandline.core.equivocation import Context, equivocation
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart, stored_operation
+from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, split_remains, stored_operation
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.reduce.contexts.forks import state_inputs as inputs_of
 from strandline.dialects.aura.types import DIALECT
@@ -28,11 +28,11 @@ _BATCH: Final = 16
 
 
 def state_inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what the commitment of each state of each authority hashes.
+    """Yield the hash input of the commitment of each state of each authority.
 
     Reads: STATE_INPUT_COLUMNS of all accepted operations and the remains of pruned ones, the rows of a namespace
             together.
-    Gives: STATE_INPUT_SCHEMA, one row per state that held operations and the carry tell; memory is that of the
+    Gives: STATE_INPUT_SCHEMA, one row per state that follows from the stored operations and the carry. Memory: the
             operations of one authority.
     """
     rows = (
@@ -44,7 +44,7 @@ def state_inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _inputs(group: Iterable[dict[str, Any]]) -> dict[bytes, bytes]:
-    rows, remains = apart(group)
+    rows, remains = split_remains(group)
     return inputs_of(map(stored_operation, rows), remains.state)
 
 

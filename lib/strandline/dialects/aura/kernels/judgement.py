@@ -67,7 +67,7 @@ def judge(
     claims: Mapping[str, Any],  # noqa: ARG001 - the interface has it
     options: ReadOptions,  # noqa: ARG001
 ) -> Mapping[str, Any]:
-    """Return the columns of a fact and the rules that it breaks; what did not read as a fact was refused before."""
+    """Return the columns of a fact and the rules that it breaks. Input that is no fact was refused before."""
     fact = stored_fact(block)
     findings = rule_findings(fact)
     return {

@@ -67,7 +67,7 @@ REDUCED_SCHEMA: Final = pa.schema(
         pa.field("namespace", pa.string()),
         pa.field("bucket", pa.int32()),
         pa.field("is_damaged", pa.bool_()),
-        pa.field("is_torn", pa.bool_()),
+        pa.field("is_inconsistent", pa.bool_()),
         *STATE_FIELDS,
         pa.field(
             "leaves",
@@ -90,7 +90,7 @@ def reduced_row(
         "namespace": found.namespace.text,
         "bucket": bucket,
         "is_damaged": is_damaged,
-        "is_torn": False,
+        "is_inconsistent": False,
         **state_columns(found),
         "leaves": leaf_rows(found.state),
         "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],

@@ -16,7 +16,7 @@ from strandline.dialects.aura.kernels.stored import (
     DERIVED,
     REMAINS,
     Remains,
-    apart,
+    split_remains,
     stored_operation,
     without_copies,
 )
@@ -38,9 +38,9 @@ def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.Rec
 
     Reads: REDUCTION_COLUMNS, the rows of a namespace together: all accepted operations, `is_base`: at most one
             snapshot, the one in force, and the remains of pruned operations.
-    Gives: REDUCED_SCHEMA, one row per namespace; memory is that of the operations of one. No state without a carry.
-    With `full`, and where the stored columns do not lead to the state that they state, all operations are applied.
-    `is_damaged`: stored columns are not those that the facts give; `is_torn`: remains are not whole.
+    Gives: REDUCED_SCHEMA, one row per namespace. Memory: the operations of one namespace. An authority without a carry
+    has no state. With `full`, or if the stored columns do not give the stored state, all operations are applied.
+    `is_damaged`: stored columns differ from those that the facts give. `is_inconsistent`: remains are not complete.
     """
     rows = (_of_group(list(group), full=full) for _, group in by_namespace(batches))
     return in_batches(rows, REDUCED_SCHEMA, 1)
@@ -48,7 +48,7 @@ def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.Rec
 
 @dataclass(frozen=True, slots=True)
 class GivenAuthority:
-    """An authority as it is stored: its operations without late copies, the bases that it is given, what went."""
+    """A stored authority: its operations without late copies, the given bases, and its pruned operations."""
 
     namespace: Namespace
     operations: list[AcceptedOp]
@@ -68,7 +68,7 @@ class GivenAuthority:
         return reduce_columns(self.namespace, self.operations, base, self.pruned)
 
     def by_facts(self) -> tuple[AuthorityState, bool]:
-        """Return it by the facts alone, and whether stored columns are not those that the facts give."""
+        """Return the authority reduced from its facts only, and whether stored columns differ from the facts."""
         facts = [op.fact for op in self.operations]
         found = reduce_authority(self.namespace, facts, None, self.pruned)
         is_damaged = any(_is_damaged(op, found) for op in self.operations)
@@ -87,26 +87,26 @@ def given_authority(rows: Iterable[Mapping[str, Any]], remains: Remains) -> Give
     bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in facts if row["is_base"]]
     pruned = remains.pruned(ops)
     if pruned is not None:
-        ops = list(without_copies(ops, {bone.op_id: bone for bone in pruned.skeletons}))
+        ops = list(without_copies(ops, {skeleton.op_id: skeleton for skeleton in pruned.skeletons}))
     return GivenAuthority(
         Namespace("authority", authority_id(str(facts[0]["namespace"]))), ops, bases, pruned
     )
 
 
 def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
-    rows, remains = apart(group)
+    rows, remains = split_remains(group)
     home = {name: group[0][name] for name in ("namespace", "bucket")}
     if remains.is_lost or not rows:
-        return home | {"is_damaged": False, "is_torn": True}
+        return home | {"is_damaged": False, "is_inconsistent": True}
     given = given_authority(rows, remains)
     found = None if full else given.by_columns()
     if found is None:
         found, is_damaged = given.by_facts()
     else:
         is_damaged = found.chain.count("unreachable") > 0
-    is_torn = not remains.is_whole(given.operations)
-    row = reduced_row(home["bucket"], found, given.operations, is_damaged=is_damaged and not is_torn)
-    return row | {"is_torn": is_torn}
+    is_inconsistent = not remains.is_whole(given.operations)
+    row = reduced_row(home["bucket"], found, given.operations, is_damaged=is_damaged and not is_inconsistent)
+    return row | {"is_inconsistent": is_inconsistent}
 
 
 def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:

@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.dialects.aura.codec import held_fact
+from strandline.dialects.aura.codec import fact_without_times
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import U64
-from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart, stored_operation
+from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, split_remains, stored_operation
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.forks import snapshot_forks, state_inputs
@@ -44,7 +44,7 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
     Reads: SNAPSHOT_INPUT_COLUMNS, the rows of a namespace together, each of one of three kinds. `fact_cbor`: an
             accepted fact, of a Snapshot with `known_status`, the stored one or null, of an authority in one row or more
             with `relied`, the states that collections relied on. `authority` and `commitment`: a state on the chain of
-            a member. `gone_id`: a pruned fact, at least one where there is any. Of an authority all remains, and with
+            a member. `pruned_id`: a pruned fact, at least one where there is any. Of an authority all remains, and with
             these DERIVED of its operations.
     Gives: JUDGED_SCHEMA, one row per namespace; memory is that of the facts that its snapshots name.
     """
@@ -52,37 +52,37 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def _judged(group: list[dict[str, Any]]) -> dict[str, Any]:
-    facts, gone = given_facts(group)
+    facts, pruned = given_facts(group)
     namespace = facts[0].namespace
-    verdicts = judge_snapshots(namespace, facts, _chains(group), relied_states(group), gone)
+    verdicts = judge_snapshots(namespace, facts, _chains(group), relied_states(group), pruned)
     snapshots = sorted((fact for fact in facts if fact.kind == "Snapshot"), key=lambda fact: fact.fact_id)
     return {
         "namespace": namespace.text, "bucket": group[0]["bucket"],
         "statuses": [_status(fact, verdicts) for fact in snapshots],
-        "forks": _forks(namespace, facts, verdicts, gone.operations),
+        "forks": _forks(namespace, facts, verdicts, pruned.operations),
     }  # fmt: skip
 
 
 def relied_states(group: Iterable[dict[str, Any]]) -> Iterable[bytes]:
-    """Return the states that collections relied on: some rows of a group have all of them, the others null."""
+    """Return the states that collections relied on: some rows of a group list all of them, the others have null."""
     return next((row["relied"] for row in group if row["relied"] is not None), ())
 
 
 def given_facts(group: list[dict[str, Any]]) -> tuple[list[Fact], PrunedHere]:
-    """Return the facts of a group, and what was pruned beside them.
+    """Return the facts of a group, and what was pruned of its namespace.
 
     Reads: fact_cbor, known_status, *DERIVED, *REMAINS.
     """
     stored = [row for row in group if row["fact_cbor"] is not None]
-    facts = [held_fact(row["fact_cbor"]) for row in stored]
+    facts = [fact_without_times(row["fact_cbor"]) for row in stored]
     pairs = zip(facts, stored, strict=True)
     known = {fact.fact_id: row["known_status"] for fact, row in pairs if row["known_status"] is not None}
-    gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
-    if not gone or facts[0].namespace.kind == "context":
-        return facts, PrunedHere(gone, known)
-    rows, remains = apart(group)
+    pruned_ids = frozenset(row["pruned_id"] for row in group if row["pruned_id"] is not None)
+    if not pruned_ids or facts[0].namespace.kind == "context":
+        return facts, PrunedHere(pruned_ids, known)
+    rows, remains = split_remains(group)
     operations = remains.pruned(stored_operation(row) for row in rows if row["height"] is not None)
-    return facts, PrunedHere(gone, known, operations)
+    return facts, PrunedHere(pruned_ids, known, operations)
 
 
 def _chains(group: list[dict[str, Any]]) -> dict[bytes, AuthorityChain]:

@@ -37,9 +37,9 @@ class TreeStateSummary:
 
 @dataclass(frozen=True)
 class AuthorityState:
-    """The reduced state of an authority, and what became of each of its operations.
+    """The reduced state of an authority, and the outcome of each of its operations.
 
-    `invalid` has the reasons of operations that only a damaged table can hold, by fact id.
+    `invalid` has the reasons of operations that only a damaged table can contain, by fact id.
     """
 
     namespace: Namespace
@@ -70,11 +70,11 @@ def reduce_columns(
     base: State | None = None,
     pruned: PrunedOps | None = None,
 ) -> AuthorityState | None:
-    """Return the state by the stored commitments, or None if they are wrong: the tip does not have its own.
+    """Return the state by the stored commitments, or None if that of the tip is wrong.
 
-    Folds the leaves along the chain and computes one tree, that of the tip. `base` is a state in force, or, with only
-    the operations after it, the stored state: then this is the fast path. `pruned` is what went before; then its state
-    is the base if no other one is given.
+    Folds the leaves along the chain and computes one tree, that of the tip. `base` is the state of the snapshot in
+    force. For the fast path it is the stored state, and only the operations after it are given. `pruned` are the pruned
+    operations; their carried state is the base if no other one is given.
     """
     start = _start(base, pruned)
     chain = chain_of(operations, start, () if pruned is None else pruned.skeletons)
@@ -104,11 +104,11 @@ def reduce_authority(
 ) -> AuthorityState:
     """Return the state of an authority from its accepted facts: the reference.
 
-    Every operation is applied again on every branch, so nothing stored is trusted but the signatures. An operation that
-    does not fit its parent state is invalid: it never wins, and never blocks a valid sibling. Facts that are no
-    operations do not enter the state. With a `base`, a state in force, see `chain_of`. `pruned` is what went before;
-    then its state is the base if no other one is given, and operations on states that cannot be built are taken as
-    they are stored.
+    Every operation is applied again on every branch. Of stored values only the signatures are trusted. An operation
+    that does not fit its parent state is invalid: it never wins, and never blocks a valid sibling. Facts that are no
+    operations do not enter the state. For `base`, the state of the snapshot in force, see `chain_of`. `pruned` are the
+    pruned operations: their carried state is the base if no other one is given. Operations on states that cannot be
+    built are taken as stored.
 
     Raises:
         ContextAsAuthority: the namespace is a context.
@@ -116,14 +116,14 @@ def reduce_authority(
     if namespace.kind == "context":
         raise ContextAsAuthority(namespace)
     start = _start(base, pruned)
-    bones = () if pruned is None else pruned.skeletons
+    skeletons = () if pruned is None else pruned.skeletons
     unbuilt = {} if pruned is None else pruned.unbuilt
-    copies = {bone.op_id for bone in bones}
+    copies = {skeleton.op_id for skeleton in skeletons}
     built = (fact for fact in facts if fact.fact_id not in unbuilt and fact.op_id not in copies)
     given = (EMPTY, start, None if pruned is None else pruned.state)
     known = {state.commitment: state for state in given if state is not None}
     operations, invalid = _replayed(built, known)
-    chain = chain_of([*operations, *unbuilt.values()], start, bones)
+    chain = chain_of([*operations, *unbuilt.values()], start, skeletons)
     reached = known.keys() | {op.new_commitment for op in operations}
     # Damaged skeletons may claim to follow the tip: then the last state that can be built is the state.
     path = [each.new_commitment for each in chain.path if each.new_commitment in reached]
@@ -133,7 +133,7 @@ def reduce_authority(
 
 
 def _start(base: State | None, pruned: PrunedOps | None) -> State | None:
-    """Return where the walk is fenced: what operations were pruned by stays the fence."""
+    """Return the state that the walk must pass: the base, or the one that operations were pruned by."""
     return pruned.state if base is None and pruned is not None else base
 
 

@@ -1,4 +1,4 @@
-"""The base of an authority: the state that a snapshot in force attests. It settles all forks before it."""
+"""The base of an authority: the state that the snapshot in force attests. It decides all forks before it."""
 
 from collections.abc import Iterable
 
@@ -7,15 +7,15 @@ from strandline.dialects.aura.verify import EMPTY, AcceptedOp, Draft, PrunedOps,
 
 
 def base_commitment(snapshot: Fact) -> bytes:
-    """Return the commitment of the state that a snapshot of an authority attests, which only itself may do."""
+    """Return the commitment of the state that a snapshot of an authority attests; only the authority itself attests."""
     return snapshot.attest[0].commitment
 
 
 def base_state(operations: Iterable[AcceptedOp], commitment: bytes, known: State = EMPTY) -> State | None:
     """Return the state with this commitment, or None if the operations do not lead to it.
 
-    Follows the operations back to a known state, the empty one if none is given, and folds them: one tree is computed,
-    and it must give the commitment, so a damaged one on the way is found.
+    Follows the operations back to a known state (the empty one if none is given), then applies them. One tree is
+    computed and must give the commitment, so damaged operations are found.
     """
     makers = {op.new_commitment: op for op in operations}
     path: list[AcceptedOp] = []
@@ -36,10 +36,10 @@ def base_state(operations: Iterable[AcceptedOp], commitment: bytes, known: State
     return state if state.commitment == commitment else None
 
 
-def state_beside(
+def rebuilt_state(
     operations: Iterable[AcceptedOp], commitment: bytes, pruned: PrunedOps | None
 ) -> State | None:
-    """Return the state with this commitment beside what was pruned, or None if it cannot be built, or nothing was."""
+    """Return the state with this commitment after pruning; None if it cannot be built, or nothing is pruned."""
     if pruned is None:
         return None
     held = list(operations)

@@ -1,4 +1,4 @@
-"""Which operations of an authority count: of concurrent ones the greatest id, then those that follow it."""
+"""The operations of an authority that count: of concurrent ones the greatest id, then its descendants."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,10 +27,10 @@ class OperationRow:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The rows of all held operations by op id, and the operations from the base to the tip, in order.
+    """The rows of all stored operations by op id, and the operations from the base to the tip, in order.
 
     `pruned` are the outcomes of skeletons by op id; `fork_count` counts the states with two or more valid children,
-    held or pruned.
+    stored or pruned.
     """
 
     rows: Mapping[bytes, OperationRow]
@@ -45,7 +45,8 @@ class Chain:
 
     @property
     def forks(self) -> dict[bytes, list[AcceptedOp]]:
-        """States with two or more valid children, all held: these by the parent's commitment, in order of their ids.
+        """States with two or more valid children, all of them stored: the children by the parent's commitment, in order
+        of ids.
 
         Of a fork with a pruned child the evidence cannot be made again.
         """
@@ -67,11 +68,12 @@ def chain_of(
 
     - Operations that follow one state are concurrent: the greatest op id wins, compared as unsigned bytes. It covers
       every field, so no writer's choice of order or time and no arrival decides.
-    - The walk starts at the empty state and follows the winners. With a `base` the path to it wins wherever it
-      forks, and the walk goes on from there; its history need not be there.
+    - The walk starts at the empty state and follows the winners. With a `base`, the path to it wins at each fork, and
+      the walk continues from the base. Its history may be missing.
     - Other operations on a state of the walk are `superseded`; what follows them is `orphaned`. What follows no state
       of the set is `unreachable`.
-    - Skeletons stand for pruned operations. A held operation with the id of one is a late copy, and does not count.
+    - Skeletons take the place of pruned operations. A stored operation with the id of a skeleton is a late copy and
+      does not count.
     """
     return _Walk(operations, skeletons).rows(base)
 
@@ -80,14 +82,14 @@ class _Walk:
     """Operations by id and by the state that they follow. Commitments may be damaged: no row is placed twice."""
 
     def __init__(self, operations: Iterable[AcceptedOp], skeletons: Iterable[OpSkeleton]) -> None:
-        self.bones = {each.op_id: each for each in skeletons}
+        self.skeletons = {each.op_id: each for each in skeletons}
         self.ops: dict[bytes, AcceptedOp] = {}
         self.children: dict[bytes, list[bytes]] = {}
         self.repeated: dict[bytes, set[bytes]] = {}
-        for bone in self.bones.values():
-            self.children.setdefault(bone.parent_commitment, []).append(bone.op_id)
+        for skeleton in self.skeletons.values():
+            self.children.setdefault(skeleton.parent_commitment, []).append(skeleton.op_id)
         for op in operations:
-            if op.op_id in self.bones:
+            if op.op_id in self.skeletons:
                 continue
             held = self.ops.get(op.op_id)
             if held is None:
@@ -101,7 +103,7 @@ class _Walk:
         self.pruned: dict[bytes, Outcome] = {}
 
     def rows(self, base: State | None) -> Chain:
-        """Place every operation: those of the walk, then what they left behind, then the rest."""
+        """Place every operation: those of the walk, then their siblings with descendants, then unreachable ones."""
         start, forced = (ZERO, {}) if base is None else self._path_to(base)
         path: list[PlacedOp] = []
         lost: list[tuple[bytes, bytes]] = []
@@ -119,14 +121,14 @@ class _Walk:
             commitment, ancestor = lost.pop()
             orphans = [op_id for op_id in self.children.get(commitment, ()) if not self._is_placed(op_id)]
             lost += [(self._place(op_id, "orphaned", ancestor), ancestor) for op_id in orphans]
-        for op_id in (*self.ops, *self.bones):
+        for op_id in (*self.ops, *self.skeletons):
             if not self._is_placed(op_id):
                 self._place(op_id, "unreachable")
         forked = sum(len(rivals) > 1 for rivals in self.children.values())
         return Chain(self.placed, path, self.pruned, forked)
 
     def _op(self, op_id: bytes) -> PlacedOp:
-        return self.ops.get(op_id) or self.bones[op_id]
+        return self.ops.get(op_id) or self.skeletons[op_id]
 
     def _is_placed(self, op_id: bytes) -> bool:
         return op_id in self.placed or op_id in self.pruned
@@ -136,16 +138,16 @@ class _Walk:
         op = self.ops.get(op_id)
         if op is None:
             self.pruned[op_id] = outcome
-            return self.bones[op_id].new_commitment
+            return self.skeletons[op_id].new_commitment
         siblings = len(self.children[op.parent_commitment])
         fact_count = len(self.repeated.get(op_id, "1"))
         self.placed[op_id] = OperationRow(op, outcome, fact_count, siblings, lost_to)
         return op.new_commitment
 
     def _path_to(self, base: State) -> tuple[bytes, dict[bytes, bytes]]:
-        """Return where the history before the base begins, and the operation that leads on from each of its states."""
+        """Return the start of the history before the base, and the next operation of each of its states."""
         makers: dict[bytes, PlacedOp] = {op.new_commitment: op for op in self.ops.values()}
-        makers |= {bone.new_commitment: bone for bone in self.bones.values()}
+        makers |= {skeleton.new_commitment: skeleton for skeleton in self.skeletons.values()}
         path: dict[bytes, bytes] = {}
         commitment = base.commitment
         while commitment in makers and makers[commitment].parent_commitment not in path:

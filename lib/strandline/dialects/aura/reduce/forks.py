@@ -21,8 +21,8 @@ _NESTING: Final = 4
 def forks(namespace: Namespace, chain: Chain) -> Iterator[Equivocation]:
     """Yield a row per state with two or more valid children, by the commitment of that state.
 
-    Of the facts that carry one operation, that with the least id stands for all. Two genesis operations name different
-    keys, so nobody in particular made both.
+    Of the facts with one operation the one with the least id is shown. Two genesis operations name different keys, so
+    nobody in particular made both.
     """
     for parent, ops in chain.forks.items():
         yield fork(namespace, parent, ops)
@@ -71,9 +71,9 @@ def verify_fork(evidence: str) -> bool:
     one, other = facts
     if one.attested is None or other.attested is None or one.op_id == other.op_id:
         return False
-    op, beside = one.attested.op, other.attested.op
+    op, sibling = one.attested.op, other.attested.op
     parent = (one.namespace, op.parent_commitment, op.parent_epoch)
-    if parent != (other.namespace, beside.parent_commitment, beside.parent_epoch):
+    if parent != (other.namespace, sibling.parent_commitment, sibling.parent_epoch):
         return False
     group_key = _group_key(key)
     row = _row(*parent, group_key.hex(), {fact.fact_id: fact.cbor for fact in facts})

@@ -1,4 +1,4 @@
-"""Proofs that a leaf belongs to a state: verified with the commitment of the state alone, without Spark."""
+"""Proofs that a leaf belongs to a state. Verification needs only the commitment of the state, and no Spark."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _MAX_U16 = 2**16 - 1
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A leaf and what leads from it to the commitment of a state.
+    """A leaf, and the hashes that lead from it to the commitment of a state.
 
     `siblings`: one hash per level from the leaves up; the node itself where it has no right sibling. `position` of
     the leaf among `leaves` active ones, by ascending id.

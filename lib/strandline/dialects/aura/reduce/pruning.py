@@ -1,7 +1,7 @@
-"""Which operations of an authority may go, and the proof that no answer changes when they do.
+"""The prunable operations of an authority, and the proof that pruning them changes no result.
 
-The base, the state that a snapshot in force proves, settles every fork before it. So operations far below it can change
-nothing any more; their skeletons keep the states known and the forks counted.
+The base, the state that the snapshot in force proves, decides every fork before it. So operations far below it no
+longer affect the state. Their skeletons keep their states known and their forks counted.
 """
 
 from collections.abc import Iterable
@@ -40,11 +40,11 @@ def plan_authority(
     pruned: PrunedOps | None = None,
     skip_window: int = DEFAULT_SKIP_WINDOW,
 ) -> Plan:
-    """Return which held operations of an authority may go, each with all its facts, and the carry after that.
+    """Return which stored operations of an authority are prunable, each with all its facts, and the carry after that.
 
-    `others` are its other facts; `base` is the state that a snapshot in force proves, None without one; `pruned` is
-    what went before. Copies of an operation that went always may go. Of the others the first hold that applies keeps
-    all facts of the operation:
+    `others` are its other facts; `base` is the state that a snapshot in force proves, None without one; `pruned` are
+    the operations pruned before. A copy of a pruned operation is always prunable. For other operations the first rule
+    (hold) that applies keeps all facts of the operation:
     - `KIND_KEPT`: it is the genesis, or no operation;
     - `NO_BASE`: no snapshot is in force;
     - `ABOVE_BASE`: it makes the base, or a state that descends from it;
@@ -52,14 +52,14 @@ def plan_authority(
     - `WINDOW`: the height of the state that it makes is not below the boundary of that of the base.
     """
     held, rest = list(operations), list(others)
-    gone = {bone.op_id for bone in pruned.skeletons} if pruned else set()
+    copied = {skeleton.op_id for skeleton in pruned.skeletons} if pruned else set()
     above = _descendants(held, base)
     envelopes = {fact.content["envelope_id"] for fact in rest if fact.kind == _RECEIPT}
     named = {op.op_id for op in held if not envelopes.isdisjoint((op.fact.fact_id, op.fact.body_id))}
     limit = 0 if base is None else compute_checkpoint_pruning_boundary(base.height, skip_window)
 
     def hold(op: AcceptedOp) -> str | None:
-        if op.op_id in gone:
+        if op.op_id in copied:
             return None
         if op.parent_commitment == ZERO:
             return "KIND_KEPT"
@@ -73,8 +73,8 @@ def plan_authority(
 
     members = [_member(op.fact, hold(op), op) for op in held] + [_member(fact, "KIND_KEPT") for fact in rest]
     stays = base or (pruned.state if pruned else None)
-    has_gone = gone or any(each.hold is None for each in members)
-    carry = None if stays is None or not has_gone else state_cbor(namespace, stays)
+    is_carried = copied or any(each.hold is None for each in members)
+    carry = None if stays is None or not is_carried else state_cbor(namespace, stays)
     return Plan(tuple(sorted(members, key=lambda each: each.record_id)), encode_state_carry(carry))
 
 
@@ -85,36 +85,37 @@ def prove_authority(
     plan: Plan,
     pruned: PrunedOps | None = None,
 ) -> Proof:
-    """Reduce an authority twice, from all held operations and from what the plan leaves, and compare states and rows.
+    """Reduce an authority from all stored operations and from those that the plan keeps; compare states and rows.
 
-    Rows of operations that go, and evidence that shows one of them, are left out: they go too, or stay as they are.
+    Rows of prunable operations are left out, since they are deleted, too; so is evidence that shows one, since it stays
+    as it is.
     """
     held = list(operations)
-    gone = {each.record_id: each for each in plan.prune}
+    chosen = {each.record_id: each for each in plan.prune}
     after = pruned_after(held, plan, pruned)
     before = reduce_columns(namespace, held, base, pruned)
-    kept = [op for op in held if op.fact.fact_id not in gone]
+    kept = [op for op in held if op.fact.fact_id not in chosen]
     rest = reduce_columns(namespace, kept, base, after)
     if before is None or rest is None:
         return Proof(b"", b"", ("authority_state",))
-    left_out = {op.op_id for op in held if op.fact.fact_id in gone}
+    left_out = {op.op_id for op in held if op.fact.fact_id in chosen}
     rows, new = reduced_rows(before, left_out), reduced_rows(rest, left_out)
     return Proof(before.state_hash, rest.state_hash, compare_rows(rows, new))
 
 
 def pruned_after(held: Iterable[AcceptedOp], plan: Plan, pruned: PrunedOps | None) -> PrunedOps | None:
-    """Return what has gone when a plan is carried out, by what is stored of it: skeletons and carry."""
+    """Return the pruned operations after a plan is carried out, as stored: skeletons and carry."""
     state = decode_state_carry(plan.carry)
     if state is None:
         return None
-    bones = {bone.op_id: bone for bone in (pruned.skeletons if pruned else ())}
+    skeletons = {skeleton.op_id: skeleton for skeleton in (pruned.skeletons if pruned else ())}
     for each in plan.prune:
         if each.skeleton is not None:
-            bone = decode_op_skeleton(each.skeleton)
-            bones[bone.op_id] = bone
-    gone = {each.record_id for each in plan.prune}
-    kept = [op for op in held if op.fact.fact_id not in gone]
-    return PrunedOps(tuple(bones.values()), state, unbuilt_ops(kept, bones.values(), state))
+            skeleton = decode_op_skeleton(each.skeleton)
+            skeletons[skeleton.op_id] = skeleton
+    chosen = {each.record_id for each in plan.prune}
+    kept = [op for op in held if op.fact.fact_id not in chosen]
+    return PrunedOps(tuple(skeletons.values()), state, unbuilt_ops(kept, skeletons.values(), state))
 
 
 def reduced_rows(found: AuthorityState, left_out: Iterable[bytes]) -> dict[str, dict[str, object]]:

@@ -1,7 +1,7 @@
-"""What remains of pruned operations of an authority: a skeleton of each, and the state of the base as the carry.
+"""The remains of pruned operations of an authority: a skeleton of each, and the state of the base as the carry.
 
-A skeleton stands for its operation wherever its place in the history counts: states stay known, forks stay counted. The
-tree of a state that only skeletons lead to cannot be built again.
+A skeleton takes the place of its operation in the history: its state stays known, and its forks stay counted. The tree
+of a state that only skeletons lead to cannot be built again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,12 +29,12 @@ def skeleton_of(op: AcceptedOp) -> OpSkeleton:
     )  # fmt: skip
 
 
-def encode_op_skeleton(bone: OpSkeleton) -> bytes:
+def encode_op_skeleton(skeleton: OpSkeleton) -> bytes:
     """Return a skeleton as stored."""
     return encode_cbor(
         [
-            bone.op_id, bone.parent_commitment, bone.parent_epoch, bone.new_commitment, bone.new_epoch, bone.height,
-            bone.new_group_key, bone.signer_count,
+            skeleton.op_id, skeleton.parent_commitment, skeleton.parent_epoch, skeleton.new_commitment,
+            skeleton.new_epoch, skeleton.height, skeleton.new_group_key, skeleton.signer_count,
         ]
     )  # fmt: skip
 
@@ -60,12 +60,12 @@ def decode_op_skeleton(raw: bytes) -> OpSkeleton:
 
 
 def encode_state_carry(state_cbor: bytes | None) -> bytes:
-    """Return the carry of an authority: the encoded state of its base; without one, that nothing went."""
+    """Return the carry of an authority: the encoded state of its base, or the carry without pruned operations."""
     return encode_cbor({"v": _VERSION} if state_cbor is None else {"v": _VERSION, "state": state_cbor})
 
 
 def decode_state_carry(raw: bytes) -> State | None:
-    """Return the state in a stored carry; None if nothing went.
+    """Return the state in a stored carry; None if nothing is pruned.
 
     Raises:
         ValueError: the bytes are not a carry, or not of a state with the commitment that it states.
@@ -82,15 +82,16 @@ def decode_state_carry(raw: bytes) -> State | None:
 
 
 def do_fit(skeletons: Iterable[OpSkeleton], operations: Iterable[AcceptedOp], state: State) -> bool:
-    """Return whether skeletons, held operations and the carried state are of one history, as far as they show it.
+    """Return whether skeletons, stored operations and the carried state contradict each other in no place of one
+    history.
 
-    Every state that a skeleton follows, and the carried one, was made by an operation that is there, at the height, in
-    the epoch and with the key that they state; no skeleton follows the carried state. What nothing else shows is taken
-    as it is stored.
+    An operation that is stored, or its skeleton, made every state that a skeleton follows, and the carried state, with
+    the stated height, epoch and key. No skeleton follows the carried state. Values that no other record shows are taken
+    as stored.
     """
     makers: dict[bytes, PlacedOp] = {op.new_commitment: op for op in operations}
-    bones = tuple(skeletons)
-    makers |= {bone.new_commitment: bone for bone in bones}
+    placed = tuple(skeletons)
+    makers |= {skeleton.new_commitment: skeleton for skeleton in placed}
     for op in makers.values():
         if op.parent_commitment == ZERO:
             continue
@@ -126,11 +127,11 @@ def _after(commitment: bytes, operations: Iterable[PlacedOp]) -> Iterator[Placed
 def unbuilt_ops(
     operations: Iterable[AcceptedOp], skeletons: Iterable[OpSkeleton], state: State
 ) -> dict[bytes, AcceptedOp]:
-    """Return the operations, by fact id, on states that cannot be built: they follow a skeleton, and not the state."""
+    """Return operations by fact id on states that cannot be built: they follow a skeleton, not the carried state."""
     children: dict[bytes, list[AcceptedOp]] = {}
     for op in operations:
         children.setdefault(op.parent_commitment, []).append(op)
-    waiting = [bone.new_commitment for bone in skeletons]
+    waiting = [skeleton.new_commitment for skeleton in skeletons]
     found: dict[bytes, AcceptedOp] = {}
     while waiting:
         commitment = waiting.pop()

@@ -1,7 +1,7 @@
-"""The stages of admission that are specific to facts: histories first, then what names states of authorities.
+"""The stages of admission that are specific to facts: histories first, then facts that name states of authorities.
 
 Operations and geneses of contexts need only facts of their own namespace, so one kernel judges each namespace whole.
-All other facts need states and members that exist by then: one join each. Nothing waits for a later pass.
+All other facts need states and members, which are known by then: one join each. No fact waits for a later pass.
 """
 
 from __future__ import annotations
@@ -80,11 +80,12 @@ class FactAdmission(RecordDialect):
         return waiting.join(found, "quarantine_id", "left_semi").select(*waiting.columns)
 
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
-        """Decide what each fact needs of others."""
+        """Judge the facts that depend on other facts."""
         jobs, tables = gathered.jobs, gathered.tables
         valid = judged.where(is_candidate())
         found = jobs.row(_needs(valid, tables.buckets))
-        # First the records, then what went: else a deletion could be seen without its pruning.
+        # Read the records first, then the pruned ones: otherwise a deletion could be seen without its row in
+        # `pruned_record`.
         facts = tables.read(FACTS)
         pruned = pruned_operations(tables, jobs) if any(found) else None
         passes = []
@@ -116,7 +117,7 @@ class FactAdmission(RecordDialect):
 
 
 def _is_of_history(kind: str = "fact_kind") -> Column:
-    """Return whether a fact is judged by its namespace alone: an operation, or the genesis of a context.
+    """Return whether a fact depends only on its namespace: an operation, or the genesis of a context.
 
     `kind` is the column of its kind: of stored facts `kind`.
     """
@@ -124,7 +125,7 @@ def _is_of_history(kind: str = "fact_kind") -> Column:
 
 
 def _needs(valid: DataFrame, buckets: int) -> DataFrame:
-    """Return which buckets of the lake hold what valid facts are judged with.
+    """Return the buckets of the lake with the rows that valid facts are judged against.
 
     Gives:  histories (of operations and geneses), others (of all other facts), authorities (of the states that these
             name); each empty without such facts.
@@ -146,7 +147,7 @@ def _of_histories(
     buckets: tuple[int, ...],
     pins: Mapping[str, bytes],
 ) -> DataFrame:
-    """Judge operations and geneses, each namespace as one group with what it accepted before, and what went of that.
+    """Judge operations and geneses, each namespace as one group with its accepted and its pruned facts.
 
     Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per candidate. A task holds the facts of one namespace at a time.
     """

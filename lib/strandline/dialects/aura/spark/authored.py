@@ -1,4 +1,4 @@
-"""Facts that a program made and verified, as rows of the table."""
+"""Facts that a program made and verified, as rows of `aura_fact`."""
 
 from __future__ import annotations
 

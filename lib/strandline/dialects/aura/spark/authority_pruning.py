@@ -29,7 +29,7 @@ NOTHING_WENT: Final = b"\xa1\x61v\x01"
 class PlannedAuthorities:
     """Authorities with a snapshot in force, or with pruned operations.
 
-    `facts`: rows of `aura_fact` that are not pruned; `in_force`: HOME, record_id of the snapshots that settle a base;
+    `facts`: rows of `aura_fact` that are not pruned; `in_force`: HOME, record_id of the snapshots that give a base;
     `found`: kernels.PLANNED_SCHEMA.
     """
 
@@ -44,34 +44,34 @@ class PlannedAuthorities:
         return each.select("namespace", "row.*")
 
     def reduced(self) -> dict[str, DataFrame]:
-        """Return the rows of the full reduction of all that is held."""
+        """Return the rows of the full reduction of all stored operations."""
         return _tables(self.found, counted(self.facts, self.pruned))
 
-    def torn(self) -> DataFrame:
-        """Return the authorities whose remains are not whole: namespace."""
-        return self.found.where("is_torn").select("namespace")
+    def inconsistent(self) -> DataFrame:
+        """Return the authorities whose remains are inconsistent: namespace."""
+        return self.found.where("is_inconsistent").select("namespace")
 
     def carries(self, chosen: DataFrame) -> DataFrame:
-        """Return the carry of each authority when the chosen facts go.  Gives: namespace, carry."""
-        gone = chosen.select("namespace")
+        """Return the carry of each authority after the chosen facts are pruned.  Gives: namespace, carry."""
+        named = chosen.select("namespace")
         if self.pruned is not None:
-            gone = gone.unionByName(self.pruned.rows.select("namespace"))
-        some = gone.distinct().withColumn("has_gone", F.lit(True))
-        carry = F.when(F.col("has_gone") & F.col("carry").isNotNull(), F.col("carry"))
+            named = named.unionByName(self.pruned.rows.select("namespace"))
+        some = named.distinct().withColumn("is_carried", F.lit(True))
+        carry = F.when(F.col("is_carried") & F.col("carry").isNotNull(), F.col("carry"))
         joined = self.found.select("namespace", "carry").join(some, "namespace", "left")
         return joined.select("namespace", carry.otherwise(F.lit(NOTHING_WENT)).alias("carry"))
 
-    def reduced_without(self, gone: DataFrame, carries: DataFrame, jobs: Jobs) -> dict[str, DataFrame]:
-        """Return the rows of a full reduction of what stays, with the new skeletons and carries.
+    def reduced_without(self, chosen: DataFrame, carries: DataFrame, jobs: Jobs) -> dict[str, DataFrame]:
+        """Return the rows of a full reduction of the facts that stay, with the new skeletons and carries.
 
-        Reads:  gone: HOME, record_id, skeleton; carries: namespace, carry.
+        Reads:  chosen: HOME, record_id, skeleton; carries: namespace, carry.
         """
-        rows = gone.select(*HOME, "record_id", "skeleton")
+        rows = chosen.select(*HOME, "record_id", "skeleton")
         if self.pruned is not None:
             rows = rows.unionByName(self.pruned.rows.select(*rows.columns))
         homes = rows.select(*HOME).distinct()
         rest = PrunedOperations(rows, carries.join(homes, "namespace").select(*HOME, "carry"))
-        facts = self.facts.join(gone.select(*KEY), list(KEY), "left_anti")
+        facts = self.facts.join(chosen.select(*KEY), list(KEY), "left_anti")
         found = authority_states(facts, self.in_force, rest, full=True)
         return _tables(jobs.checkpoint(found, "authorities again"), counted(facts, rest))
 
@@ -79,7 +79,7 @@ class PlannedAuthorities:
 def plan(
     every: DataFrame, histories: DataFrame, pruned: PrunedOperations | None, jobs: Jobs, scope: PruneScope
 ) -> PlannedAuthorities | None:
-    """Reduce the asked authorities of which operations may go, or went; None without any.
+    """Reduce the selected authorities with prunable or pruned operations; None without any.
 
     Reads:  every: rows of `aura_fact`; histories: kernels.HISTORY_SCHEMA, computed.
     """

@@ -21,12 +21,12 @@ MANY_FACTS: Final = 5_000
 
 
 def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame | None:
-    """Reduce what can be continued of these authorities; None without any.
+    """Reduce the authorities that can be continued; None without any.
 
     Reads:  named: HOME; changes: the new facts.
-    Gives:  `kernels.REDUCED_SCHEMA`, with the rows of new operations alone, and record_count.
-    Rows:   one per authority with many facts whose new operations descend from its stored state. A snapshot may settle
-            what was open before: an authority with one is not continued.
+    Gives:  `kernels.REDUCED_SCHEMA`, with only the rows of new operations, and record_count.
+    Rows:     one per authority with many facts whose new operations descend from its stored state. A snapshot may
+            decide earlier forks: an authority with one is not continued.
     """
     if not may_have_long(tables, REDUCER, MANY_FACTS):
         return None

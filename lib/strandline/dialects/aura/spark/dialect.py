@@ -48,11 +48,11 @@ class Aura(FactAdmission, Prunes):
         return contexts.reduce(found, authorities, pruned, tables, jobs, scope)
 
     def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
-        """Say of each charge, checkpoint, proposed bump and operation whether it can change anything."""
+        """Give the rule (hold) that keeps each charge, checkpoint, proposed bump and operation; null if prunable."""
         return pruning.plan(tables, jobs, scope)
 
     def skeletons_of(self, plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
-        """Return what chosen charges add to their budgets, and the places of operations; of others nothing stays."""
+        """Return the skeletons of chosen charges and operations; other facts have none."""
         return pruning.skeletons(plan, chosen, jobs)
 
     def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
@@ -71,13 +71,13 @@ class Aura(FactAdmission, Prunes):
         """Reduce namespaces from the facts that stay, the new skeletons and the new carries."""
         return pruning.reduce_rest(plan, skeletons, carries, jobs)
 
-    def lasting(self, rows: ReducedTables, gone: DataFrame) -> ReducedTables:
-        """Leave out the rows of operations that go, and evidence that shows one: that stays as it is."""
-        return stored_rows.without_pruned(rows, gone)
+    def lasting(self, rows: ReducedTables, chosen: DataFrame) -> ReducedTables:
+        """Leave out the rows of chosen operations, and evidence that shows one, which stays unchanged."""
+        return stored_rows.without_pruned(rows, chosen)
 
-    def rows_of(self, gone: DataFrame, tables: Tables) -> ReducedTables:
-        """Return the keys of the rows of operations that go."""
-        return stored_rows.of_pruned(tables, gone)
+    def rows_of(self, chosen: DataFrame, tables: Tables) -> ReducedTables:
+        """Return the keys of the rows of chosen operations."""
+        return stored_rows.of_pruned(tables, chosen)
 
     def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
         """Return whether the snapshots in force prove the same states of members now."""

@@ -21,7 +21,7 @@ from strandline.frames.lift import map_batches
 
 
 def asked_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> DataFrame:
-    """Return the facts of the asked authorities, and of the members of contexts."""
+    """Return the facts of the selected authorities, and of the members of contexts."""
     facts = every.where(is_of("authority"))
     if scope.namespaces is None:
         return facts
@@ -33,26 +33,26 @@ def asked_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Data
 
 @dataclass(frozen=True, slots=True)
 class StoredBases:
-    """What the tables say of bases, and what stays of pruned operations.
+    """The stored bases of authorities, and the remains of pruned operations.
 
     `relied`: namespace, relied: the states that earlier collections relied on, or None if nothing was pruned;
-    `settled`: namespace, settled: the snapshot in force of an authority. One row per authority. `pruned` is None if no
-    authority has pruned operations; else `statuses`: namespace, record_id, known_status of judged snapshots.
+    `known_bases`: namespace, known_base: the snapshot in force of an authority. One row per authority. `pruned` is None
+    if no authority has pruned operations; else `statuses`: namespace, record_id, known_status of judged snapshots.
     """
 
     relied: DataFrame | None
-    settled: DataFrame
+    known_bases: DataFrame
     pruned: PrunedOperations | None = None
     statuses: DataFrame | None = None
 
 
 def stored_bases(tables: Tables, jobs: Jobs, pruned: PrunedOperations | None) -> StoredBases:
-    """Return what earlier collections and Snapshot facts in force say of authorities."""
+    """Return the bases that earlier collections and Snapshot facts in force give."""
     snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
     in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").groupBy("namespace")
-    settled = in_force.agg(F.max("snapshot_id").alias("settled"))
+    known_bases = in_force.agg(F.max("snapshot_id").alias("known_base"))
     statuses = None if pruned is None else known_statuses(tables)
-    return StoredBases(relied_states(tables, jobs), settled, pruned, statuses)
+    return StoredBases(relied_states(tables, jobs), known_bases, pruned, statuses)
 
 
 def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
@@ -73,7 +73,7 @@ def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
 
 
 def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
-    """Return the histories of authorities, from what decides them: operations, snapshots and what these name.
+    """Return the histories of authorities, from operations, snapshots and the facts that snapshots name.
 
     Reads:  facts: rows of `aura_fact` of authorities.
     Gives:  kernels.HISTORY_SCHEMA.  Rows: one per authority.
@@ -85,12 +85,12 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
         facts = with_relied(facts, bases.relied)
-    with_settled = facts.join(bases.settled, "namespace", "left")
-    columns = ["namespace", "bucket", "fact_cbor", "relied", "settled"]
+    with_known_bases = facts.join(bases.known_bases, "namespace", "left")
+    columns = ["namespace", "bucket", "fact_cbor", "relied", "known_base"]
     if bases.statuses is None:
-        rows = with_settled.select(*columns).withColumn("known_status", F.lit(None).cast("string"))
+        rows = with_known_bases.select(*columns).withColumn("known_status", F.lit(None).cast("string"))
     else:
-        rows = with_settled.join(bases.statuses, list(KEY), "left").select(
+        rows = with_known_bases.join(bases.statuses, list(KEY), "left").select(
             *columns, "known_status", *kernels.DERIVED
         )
     grouped = with_remains(rows, bases.pruned, kernels.HISTORY_COLUMNS)

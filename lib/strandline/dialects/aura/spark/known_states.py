@@ -1,4 +1,4 @@
-"""What facts of an ingest are judged with, besides their own namespace: states of authorities, geneses of contexts."""
+"""The inputs of verdicts from other namespaces: states of authorities, and geneses of contexts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def known_states(
     is_near = in_buckets(buckets)
     found = facts.where(is_near & (F.col("kind") == "AttestedOp")).select(*columns)
     if pruned is not None:
-        gone = pruned.where(is_near).states().withColumnRenamed("namespace", "authority")
-        found = found.unionByName(gone)
+        made = pruned.where(is_near).states().withColumnRenamed("namespace", "authority")
+        found = found.unionByName(made)
     if histories is not None:
         found = found.unionByName(histories.where("new_commitment IS NOT NULL").select(*columns))
     return found.dropDuplicates(["authority", "commitment"])

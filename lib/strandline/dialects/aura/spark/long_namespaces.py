@@ -1,4 +1,4 @@
-"""Namespaces with many facts: whether the lake may have one, asked where it costs no query."""
+"""Whether the lake may have a namespace with many facts, without a query."""
 
 from __future__ import annotations
 

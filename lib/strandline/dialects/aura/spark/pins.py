@@ -1,4 +1,4 @@
-"""Pins against what the lake accepted."""
+"""The check of pins against accepted geneses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan says of each stored fact: the hold that keeps it, and its generation."""
+"""The rows of a pruning plan: the hold that keeps each stored fact, and its generation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of_contexts(
     charged: RetainedFacts, others: RetainedFacts, facts: DataFrame, seen: tuple[View, View], budgets: DataFrame,
     skip_window: int, jobs: Jobs,
 ) -> DataFrame:  # fmt: skip
-    """Say of each stored fact of contexts what keeps it.
+    """Give the hold of each stored fact of contexts.
 
     Reads:  charged: as `charges.charges`; others: rows of `aura_fact`; facts: those of `others` that count; seen: the
             ordinary and the final view; budgets: rows of `flow_budget`.
@@ -37,32 +37,32 @@ def of_contexts(
 
 
 def _of_charges(rows: DataFrame, flags: DataFrame, jobs: Jobs) -> DataFrame:
-    """Say of each stored charge what keeps it.
+    """Give the hold of each stored charge.
 
-    Reads:  rows: `charges.holds`, is_gone; flags: `holds.flags`, computed.
+    Reads:  rows: `charges.holds`, is_pruned; flags: `holds.flags`, computed.
     Gives:  as `PrunePlan.members`.
     """
     if jobs.has_rows(flags):
         rows = rows.join(flags, list(BODY_KEY), "left").withColumn("hold", F.coalesce("flag", "hold"))
     rows = rows.withColumn("variant", F.lit(CHARGE))
-    return _as_members(rows, F.col("nonce"), _unless_gone(F.col("hold")), charges.detail())
+    return _as_members(rows, F.col("nonce"), _unless_pruned(F.col("hold")), charges.detail())
 
 
 def _of_others(rows: DataFrame, found: DataFrame, flags: DataFrame) -> DataFrame:
-    """Say of each other stored fact of contexts what keeps it.
+    """Give the hold of each stored fact of contexts that is no charge.
 
-    Reads:  rows of `aura_fact`, is_gone; found: `holds.holds`; flags: `holds.flags`.
+    Reads:  rows of `aura_fact`, is_pruned; found: `holds.holds`; flags: `holds.flags`.
     Gives:  as `PrunePlan.members`.
     """
     kept = rows.join(found, list(BODY_KEY), "left").join(flags, list(BODY_KEY), "left")
     hold = F.when(
         F.coalesce(~F.col("variant").isin(*GENERATION_OF), F.lit(True)), F.lit("KIND_KEPT")
     ).otherwise(F.coalesce("flag", "hold"))
-    return _as_members(kept, holds.generation(), _unless_gone(hold))
+    return _as_members(kept, holds.generation(), _unless_pruned(hold))
 
 
 def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
-    """Say of each fact of authorities what keeps it; without a plan an operation has no base.
+    """Give the hold of each fact of authorities; without a plan the hold of an operation is NO_BASE.
 
     Reads:  rows of `aura_fact` that are not pruned, with `record_id` and `size`; planned: namespace, record_id, hold,
             or None.
@@ -78,16 +78,18 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
 
 
 def _marked(rows: DataFrame, retained: RetainedFacts) -> DataFrame:
-    """Mark the facts whose body is pruned: is_gone, or null.  Reads: rows of `retained.records`."""
+    """Mark the facts whose body is pruned: is_pruned, or null.  Reads: rows of `retained.records`."""
     pruned = retained.pruned_bodies
     if pruned is None:
-        return rows.withColumn("is_gone", F.lit(None).cast("boolean"))
-    return rows.join(bodies_of(pruned).distinct().withColumn("is_gone", F.lit(True)), list(BODY_KEY), "left")
+        return rows.withColumn("is_pruned", F.lit(None).cast("boolean"))
+    return rows.join(
+        bodies_of(pruned).distinct().withColumn("is_pruned", F.lit(True)), list(BODY_KEY), "left"
+    )
 
 
-def _unless_gone(hold: Column) -> Column:
+def _unless_pruned(hold: Column) -> Column:
     """Return no hold for a copy of a body that is pruned."""
-    return F.when(F.col("is_gone").isNull(), hold)
+    return F.when(F.col("is_pruned").isNull(), hold)
 
 
 def _as_members(facts: DataFrame, generation: Column, hold: Column, *more: Column) -> DataFrame:

@@ -82,7 +82,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     ordinary = views.view(
         facts, states_of(histories, "chain"), members, jobs, has_transitions=has_transitions
     )
-    # Without transitions: an epoch that proven bumps alone lead to is never taken back.
+    # Without transitions: an epoch that only proven bumps lead to is never taken back.
     final = views.view(facts, states_of(histories, "final"), members, jobs)
     reduced = _reduced(others, charged, facts, ordinary, planned, whole, jobs)
     kept = every.where(is_of("authority") & scope.is_asked()).withColumn("size", _size())
@@ -103,14 +103,14 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
 
 
 def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
-    """Encode the skeletons of chosen charges and operations; of other facts nothing stays."""
+    """Encode the skeletons of chosen charges and operations; other facts have none."""
     planned: PlannedFacts = plan.context
     found = chosen.where(is_of("context")).withColumn("skeleton", charges.skeleton())
     of_authorities = chosen.where(~is_of("context"))
     if planned.authorities is None:
         return found.unionByName(of_authorities.withColumn("skeleton", F.lit(None).cast("binary")))
-    bones = planned.authorities.members().select(*KEY, "skeleton")
-    joined = jobs.checkpoint(of_authorities.join(bones, list(KEY), "left"), "skeletons of operations")
+    skeletons = planned.authorities.members().select(*KEY, "skeleton")
+    joined = jobs.checkpoint(of_authorities.join(skeletons, list(KEY), "left"), "skeletons of operations")
     return found.unionByName(joined)
 
 
@@ -133,10 +133,10 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     return encoded.unionByName(of_authorities).unionByName(rest)
 
 
-def reduce_rest(plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: Jobs) -> ReducedTables:
+def reduce_rest(plan: PrunePlan, chosen: DataFrame, new_carries: DataFrame, jobs: Jobs) -> ReducedTables:
     """Reduce the namespaces of a plan from the facts that stay and the new carries."""
     planned: PlannedFacts = plan.context
-    rows = gone.select(*HOME, "record_id", "alt_id").where(is_of("context"))
+    rows = chosen.select(*HOME, "record_id", "alt_id").where(is_of("context"))
     before = planned.others.pruned
     if before is not None:
         rows = jobs.checkpoint(rows.unionByName(before.rows.select(*rows.columns)), "all that goes")
@@ -152,7 +152,7 @@ def reduce_rest(plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: 
     reduced = _reduced(others, charged, facts, seen, planned, pruned.carried(), jobs)
     if planned.authorities is None:
         return reduced
-    theirs = gone.where(is_of("authority"))
+    theirs = chosen.where(is_of("authority"))
     return _together(reduced, planned.authorities.reduced_without(theirs, new_carries, jobs))
 
 
@@ -217,7 +217,7 @@ def _damaged(planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs) -> Da
     if pruned is not None and carried is not None and planned.carried is not None:
         parts.append(context_carries.damaged(pruned, carried, planned.carried))
     if planned.authorities is not None:
-        parts.append(planned.authorities.torn())
+        parts.append(planned.authorities.inconsistent())
     return (
         jobs.checkpoint(fold(DataFrame.unionByName, parts).distinct(), "damaged carries") if parts else None
     )

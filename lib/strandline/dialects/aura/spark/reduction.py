@@ -1,4 +1,4 @@
-"""Reduction of authorities: every touched one from all of its operations, by stored columns or by the facts alone.
+"""Reduction of authorities: each touched one from all of its operations, by stored columns or only by the facts.
 
 The contexts that depend on them are reduced after them: `spark.contexts`.
 """
@@ -33,7 +33,7 @@ _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "fo
 
 @dataclass(frozen=True, slots=True)
 class Authorities:
-    """What a run makes of authorities.
+    """The authorities that a run reduced.
 
     `onward`: namespace, of those of which `rows` has only new operations; None without any.
     """
@@ -61,17 +61,21 @@ def reduce(
         if not jobs.has_rows(named):
             return _as_rows(onward, None, onward, None, tables, scope)
     facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
-    gone = None if pruned is None else pruned.of(named)
-    facts = facts if gone is None else gone.kept(facts)
-    judged = _judged_snapshots(facts, named, gone, tables, jobs, scope) if touched.has_snapshots else None
+    pruned_here = None if pruned is None else pruned.of(named)
+    facts = facts if pruned_here is None else pruned_here.kept(facts)
+    judged = (
+        _judged_snapshots(facts, named, pruned_here, tables, jobs, scope) if touched.has_snapshots else None
+    )
     in_force = None if judged is None else snapshots.in_force(judged.rows)
-    states = authority_states(facts, in_force, gone, full=scope.full)
-    whole = jobs.checkpoint(states.join(counted(facts, gone), "namespace"), "states")
+    states = authority_states(facts, in_force, pruned_here, full=scope.full)
+    whole = jobs.checkpoint(states.join(counted(facts, pruned_here), "namespace"), "states")
     reduced = whole if onward is None else whole.unionByName(onward)
     found = _as_rows(reduced, whole, onward, judged, tables, scope)
-    if gone is None:
+    if pruned_here is None:
         return found
-    return Authorities(stored_rows.beside_remains(found.rows, whole, gone, tables, jobs), found.onward)
+    return Authorities(
+        stored_rows.with_unrepeatable(found.rows, whole, pruned_here, tables, jobs), found.onward
+    )
 
 
 def _as_rows(
@@ -84,7 +88,7 @@ def _as_rows(
 ) -> Authorities:
     """Return reduced authorities as rows of tables.
 
-    Reads:  `kernels.REDUCED_SCHEMA`, record_count; of `whole` with all operations, of `onward` with the new ones alone.
+    Reads:  `kernels.REDUCED_SCHEMA`, record_count; of `whole` with all operations, of `onward` with only the new ones.
     """
     is_there = F.col("state_hash").isNotNull()
     rows = authority_rows(reduced)
@@ -141,7 +145,7 @@ def authority_states(
     *,
     full: bool = False,
 ) -> DataFrame:
-    """Reduce the authorities of these facts, with what stays of pruned ones.
+    """Reduce the authorities of these facts, with the remains of pruned ones.
 
     Reads:  facts: rows of `aura_fact`; in_force: `snapshots.in_force`, or None.
     Gives:  `kernels.REDUCED_SCHEMA`.

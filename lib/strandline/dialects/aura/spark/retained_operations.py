@@ -1,4 +1,4 @@
-"""What stays of pruned operations of authorities: their skeletons, and the carries of applied snapshots."""
+"""The remains of pruned operations of authorities: skeletons, and the carries of applied snapshots."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _REMAINS: Final = dict.fromkeys(kernels.REMAINS, "binary")
 class PrunedOperations:
     """Rows of `pruned_record` of authorities, and the carries of their applied snapshots: namespace, bucket, carry.
 
-    A carry is empty if the snapshot is gone, or is not the one that its id names. Rows of facts that a collection has
-    not deleted yet, or that came in beside one, are still stored: they do not count.
+    A carry is empty if the snapshot is missing, or does not have the content that its id states. Rows of pruned facts
+    that a collection has not deleted yet, or that were ingested during one, are still stored; they do not count.
     """
 
     rows: DataFrame
     carries: DataFrame
 
     def of(self, named: DataFrame) -> PrunedOperations:
-        """Return those of some authorities.  Reads: HOME."""
+        """Return the remains of some authorities.  Reads: HOME."""
         homes = named.select(*HOME).distinct()
         rows, carries = (each.join(homes, list(HOME), "left_semi") for each in (self.rows, self.carries))
         return PrunedOperations(rows, carries)
 
     def where(self, is_wanted: Column) -> PrunedOperations:
-        """Return those of the authorities for which a condition on namespace and bucket is true."""
+        """Return the remains of the authorities for which a condition on namespace and bucket is true."""
         return PrunedOperations(self.rows.where(is_wanted), self.carries.where(is_wanted))
 
     def kept(self, facts: DataFrame) -> DataFrame:
@@ -55,17 +55,20 @@ class PrunedOperations:
         return facts.join(self.rows.select(*KEY), list(KEY), "left_anti")
 
     def remains(self) -> DataFrame:
-        """Return what kernels read.
+        """Return the rows of remains that kernels read.
 
         Gives:  HOME, *kernels.REMAINS.  Rows: one per pruned operation, and one per authority with its carry.
         """
-        bones = self.rows.select(*HOME, F.col("record_id").alias("gone_id"), "skeleton")
-        return bones.unionByName(self.carries.select(*HOME, "carry"), allowMissingColumns=True)
+        skeletons = self.rows.select(*HOME, F.col("record_id").alias("pruned_id"), "skeleton")
+        return skeletons.unionByName(self.carries.select(*HOME, "carry"), allowMissingColumns=True)
 
     def states(self) -> DataFrame:
-        """Return the states that pruned operations made.  Gives: kernels.BONE_SCHEMA.  Rows: one per operation."""
+        """Return the states that pruned operations made.
+
+        Gives:  kernels.SKELETON_STATE_SCHEMA.  Rows: one per operation.
+        """
         return map_batches(
-            self.rows.select("namespace", "skeleton"), kernels.bone_states, kernels.BONE_SCHEMA
+            self.rows.select("namespace", "skeleton"), kernels.skeleton_states, kernels.SKELETON_STATE_SCHEMA
         )
 
     def paths(self, held: DataFrame) -> DataFrame:
@@ -73,15 +76,15 @@ class PrunedOperations:
 
         Reads:  held: applied rows of `attested_op`.  Gives: kernels.PATH_SCHEMA.  Rows: one per state.
         """
-        bones = self.remains().where("gone_id IS NOT NULL").drop("bucket")
-        theirs = held.join(bones.select("namespace").distinct(), "namespace", "left_semi")
+        skeletons = self.remains().where("pruned_id IS NOT NULL").drop("bucket")
+        theirs = held.join(skeletons.select("namespace").distinct(), "namespace", "left_semi")
         pairs = theirs.select("namespace", "parent_commitment", "new_commitment")
-        both = pairs.unionByName(bones, allowMissingColumns=True).select(*kernels.PATH_COLUMNS)
+        both = pairs.unionByName(skeletons, allowMissingColumns=True).select(*kernels.PATH_COLUMNS)
         grouped = both.repartition("namespace").sortWithinPartitions("namespace")
         return map_batches(grouped, kernels.pruned_paths, kernels.PATH_SCHEMA)
 
     def evidence(self, tables: Tables) -> DataFrame:
-        """Return the stored rows of `equivocation` that may not be made again: a fact or a state is gone.
+        """Return the stored rows of `equivocation` that may not be reproducible: a fact or a state is pruned.
 
         Gives:  the columns of `equivocation`.  Rows: one per fork with a pruned operation, or of snapshots.
         """
@@ -96,7 +99,7 @@ class PrunedOperations:
 
 
 def pruned_operations(tables: Tables, jobs: Jobs) -> PrunedOperations | None:
-    """Return what stays of pruned operations, or None if no authority has any. Call it as `removed_records`."""
+    """Return the remains of pruned operations, or None if no authority has any. Call it as `removed_records`."""
     rows = removed_records(("authority",), tables, jobs)
     if rows is None:
         return None
@@ -105,7 +108,7 @@ def pruned_operations(tables: Tables, jobs: Jobs) -> PrunedOperations | None:
 
 
 def with_remains(rows: DataFrame, pruned: PrunedOperations | None, columns: Iterable[str]) -> DataFrame:
-    """Return rows of facts of authorities and what stays beside them, grouped for a kernel.
+    """Return rows of facts of authorities together with their remains, grouped for a kernel.
 
     Reads:  rows: `columns`, but for those that are null in all: derived columns and remains.
     Gives:  columns.  Rows: one per row, and the remains of the authorities in `rows`, all of one in one task.

@@ -31,7 +31,7 @@ from strandline.frames.strays import strays
 _SHAPE: Final = "Snapshot STRUCT<superseded_facts: ARRAY<ARRAY<STRING>>>"
 _NULLABLE: Final = {
     "known_status": "string", "relied": "array<binary>", "authority": "string", "commitment": "binary",
-    "gone_id": "binary",
+    "pruned_id": "binary",
 }  # fmt: skip
 _ALWAYS: Final = ("AttestedOp", "Snapshot")
 
@@ -86,7 +86,7 @@ def judged_authorities(
 
 
 def with_relied(facts: DataFrame, relied: DataFrame) -> DataFrame:
-    """Add the states that collections relied on to the first operation of each authority, null to its other facts.
+    """Add the states that collections relied on to the first operation of each authority; other facts get null.
 
     Each collection can add a state, and a list of them in every row would be carried with every fact.
     Reads:  namespace, variant; relied: namespace, relied, one row each. Spark chooses the join: it has a row per
@@ -113,13 +113,13 @@ def judged_contexts(
     facts = rows.select(*HOME, "record_id", "fact_cbor")
     if pruned is not None:
         facts = facts.join(known_statuses(tables), list(KEY), "left").unionByName(
-            _gone(rows, pruned.rows), allowMissingColumns=True
+            _pruned_named(rows, pruned.rows), allowMissingColumns=True
         )
     return _judged(facts.drop("record_id").unionByName(states, allowMissingColumns=True), jobs)
 
 
 def _needed(facts: DataFrame, more: Iterable[str] = ()) -> DataFrame:
-    """Keep what decides about the snapshots of namespaces that have any: what they name, and what chains need."""
+    """Keep the facts that decide about snapshots: those that snapshots name, and the operations of their chains."""
     found = facts.where(F.col("kind") == "Snapshot")
     kinds = F.col("kind").isin(*_ALWAYS) | (F.col("variant") == "ContextGenesis")
     always = facts.where(kinds).join(found.select(*HOME).distinct(), list(HOME), "left_semi")
@@ -140,13 +140,13 @@ def _named(facts: DataFrame) -> DataFrame:
     return each.select("namespace", F.unhex(F.col("pair")[1]).alias("record_id"))
 
 
-def _gone(rows: DataFrame, pruned: DataFrame) -> DataFrame:
-    """Return the pruned facts that snapshots name, and one of each namespace.  Gives: HOME, gone_id."""
+def _pruned_named(rows: DataFrame, pruned: DataFrame) -> DataFrame:
+    """Return the pruned facts that snapshots name, and one of each namespace.  Gives: HOME, pruned_id."""
     theirs = pruned.join(rows.select(*HOME).distinct(), list(HOME), "left_semi")
     named = theirs.join(_named(rows), list(KEY), "left_semi").select(
-        *HOME, F.col("record_id").alias("gone_id")
+        *HOME, F.col("record_id").alias("pruned_id")
     )
-    return named.unionByName(theirs.groupBy(*HOME).agg(F.min("record_id").alias("gone_id"))).distinct()
+    return named.unionByName(theirs.groupBy(*HOME).agg(F.min("record_id").alias("pruned_id"))).distinct()
 
 
 def _judged(rows: DataFrame, jobs: Jobs, pruned: PrunedOperations | None = None) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Stored rows of authorities that cannot be made again after a collection: they stay as they are."""
+"""Stored rows of authorities that cannot be reproduced after a collection: they stay unchanged."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OF_MEMBERS = (AUTHORITIES, OPERATIONS)
 """The tables that contexts read of their members."""
 
 
-def beside_remains(
+def with_unrepeatable(
     reduction: Reduction, whole: DataFrame, pruned: PrunedOperations, tables: Tables, jobs: Jobs
 ) -> Reduction:
-    """Add the stored rows that stay: evidence that shows pruned facts, and what contexts read of refused authorities.
+    """Add the stored rows that stay: evidence with pruned facts, and rows of refused authorities that contexts read.
 
-    An authority without a carry has no state: it is refused. One whose remains are torn otherwise is named as damaged.
+    An authority without a carry has no state, so it is refused. Others with inconsistent remains are named as damaged.
     Reads:  whole: `kernels.REDUCED_SCHEMA` of the reduced authorities.
     """
     rows, deletes = dict(reduction.tables), reduction.deletes
@@ -45,34 +45,34 @@ def beside_remains(
     evidence = jobs.checkpoint(kept.select(*rows[EQUIVOCATIONS].columns), "evidence that stays")
     new = rows[EQUIVOCATIONS].join(evidence.select(*key), key, "left_anti")
     rows[EQUIVOCATIONS] = new.unionByName(evidence)
-    torn = whole.where("is_torn AND state_hash IS NOT NULL").select("namespace")
+    inconsistent = whole.where("is_inconsistent AND state_hash IS NOT NULL").select("namespace")
     return replace(
-        reduction, tables=rows, deletes=deletes, damaged={**reduction.damaged, SNAPSHOTS: torn},
+        reduction, tables=rows, deletes=deletes, damaged={**reduction.damaged, SNAPSHOTS: inconsistent},
         refused=lost,
     )  # fmt: skip
 
 
-def of_pruned(tables: Tables, gone: DataFrame) -> dict[str, DataFrame]:
+def of_pruned(tables: Tables, chosen: DataFrame) -> dict[str, DataFrame]:
     """Return the keys of the rows of pruned operations, with their bucket, by table.
 
-    Reads:  gone: namespace, record_id.
+    Reads:  chosen: namespace, record_id.
     """
     stored = tables.read(OPERATIONS)
-    theirs = stored.join(_facts(gone), ["namespace", "fact_id"], "left_semi")
+    theirs = stored.join(_facts(chosen), ["namespace", "fact_id"], "left_semi")
     return {OPERATIONS: theirs.select("bucket", *contract(OPERATIONS).key)}
 
 
-def without_pruned(rows: ReducedTables, gone: DataFrame) -> ReducedTables:
+def without_pruned(rows: ReducedTables, chosen: DataFrame) -> ReducedTables:
     """Return reduced rows without those of pruned operations and the evidence that shows one.
 
-    Reads:  gone: namespace, record_id.
+    Reads:  chosen: namespace, record_id.
     """
     if OPERATIONS not in rows:
         return rows
-    named, key = _facts(gone), list(contract(EQUIVOCATIONS).key)
+    named, key = _facts(chosen), list(contract(EQUIVOCATIONS).key)
     forks = rows[EQUIVOCATIONS]
     each = forks.select(*key, F.explode("members").alias("record_id"))
-    shown = each.join(gone.select(*KEY), list(KEY), "left_semi").select(*key).distinct()
+    shown = each.join(chosen.select(*KEY), list(KEY), "left_semi").select(*key).distinct()
     return {
         **rows,
         OPERATIONS: rows[OPERATIONS].join(named, ["namespace", "fact_id"], "left_anti"),
@@ -80,5 +80,5 @@ def without_pruned(rows: ReducedTables, gone: DataFrame) -> ReducedTables:
     }
 
 
-def _facts(gone: DataFrame) -> DataFrame:
-    return gone.where(is_of("authority")).select("namespace", F.col("record_id").alias("fact_id"))
+def _facts(chosen: DataFrame) -> DataFrame:
+    return chosen.where(is_of("authority")).select("namespace", F.col("record_id").alias("fact_id"))

@@ -1,11 +1,11 @@
-"""Operations on their way to acceptance: still unread, judged, accepted with what their states add to them."""
+"""Operations before and after their verdict: unread, judged, and accepted with the columns of their states."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from strandline.core.judgement import Verdict
-from strandline.dialects.aura.codec import held_fact
+from strandline.dialects.aura.codec import fact_without_times
 from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
 from strandline.dialects.aura.verify.operations import Signers
 from strandline.dialects.aura.verify.states import State
@@ -15,7 +15,7 @@ Anchor: TypeAlias = Literal["self", "pin"]
 
 @dataclass(frozen=True, slots=True)
 class AcceptedOp:
-    """An accepted operation with what its parent state and the state that it makes add to it.
+    """An accepted operation with the columns of its parent state and of the state that it makes.
 
     `group_key` verified the signature; `witness_threshold` is how many signers the parent state required. `anchor` says
     why a genesis is that of the namespace: its id derives from it (`self`), or somebody vouched for it (`pin`).
@@ -44,7 +44,7 @@ class AcceptedOp:
 
 @dataclass(frozen=True, slots=True)
 class OpSkeleton:
-    """What remains of a pruned operation: its place in the history, the key of the state that it made, its signers."""
+    """The skeleton of a pruned operation: its place in the history, the key of the state that it made, its signers."""
 
     op_id: bytes
     parent_commitment: bytes
@@ -62,9 +62,10 @@ PlacedOp: TypeAlias = AcceptedOp | OpSkeleton
 
 @dataclass(frozen=True, slots=True)
 class PrunedOps:
-    """What went from an authority before: the skeletons, and the state that the applied snapshot relied on.
+    """The pruned operations of an authority: their skeletons, and the state that the applied snapshot relied on.
 
-    `unbuilt` are the kept operations, by fact id, on states that cannot be built: only their stored columns are there.
+    `unbuilt` are the kept operations, by fact id, on states that cannot be built: of them only the stored columns are
+    known.
     """
 
     skeletons: tuple[OpSkeleton, ...]
@@ -72,14 +73,14 @@ class PrunedOps:
     unbuilt: Mapping[bytes, AcceptedOp] = field(default_factory=dict)
 
     def states(self) -> Iterator[PlacedOp]:
-        """Yield what made the states that are known and cannot be built."""
+        """Yield the operations or skeletons whose states are known but cannot be built."""
         yield from self.skeletons
         yield from self.unbuilt.values()
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadOp:
-    """The fact of an operation as bytes, which is read when its parent state is there: many of them take little memory.
+    """The fact of an operation as bytes; it is parsed when its parent state is known, since bytes take little memory.
 
     The bytes are those of a fact with this id, an operation on the state with this commitment.
     """
@@ -94,7 +95,7 @@ class UnreadOp:
         Raises:
             ValueError: the bytes are none.
         """
-        return held_fact(self.cbor)
+        return fact_without_times(self.cbor)
 
 
 GivenOp: TypeAlias = Fact | UnreadOp

@@ -15,7 +15,7 @@ from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of,
 
 @dataclass(slots=True)
 class Admission:
-    """Verdicts on the candidates by fact id, and what all accepted facts together give.
+    """Verdicts on the candidates by fact id, and the results of all accepted facts.
 
     `operations` by fact id; `states` by id of the authority and commitment; `geneses` of contexts by namespace.
     """
@@ -35,10 +35,11 @@ def admit(
 ) -> Admission:
     """Return the verdicts on facts of any namespaces, given the accepted ones, and pins and pruned ones by namespace.
 
-    `states` are known besides those that accepted operations made.
+    `states` are further known states, which no accepted operation made.
 
-    A verdict depends on the fact, the facts that it descends from and the pins, of a genesis on the accepted one of its
-    namespace; never on order. Facts wait only for facts of an earlier pass, so one call settles all that it can.
+    A verdict depends on the fact, the facts that it descends from and the pins, and for a genesis on the accepted one
+    of its namespace. It never depends on order. Facts wait only for facts of an earlier pass, so one call decides all
+    that it can.
     """
     found = Admission(states=dict(states or {}))
     known = {fact.fact_id: fact for fact in accepted}
@@ -77,13 +78,13 @@ def _admit_operations(
 ) -> None:
     new, old = _by_namespace(fresh, None), _by_namespace(known, None)
     for namespace in {**old, **new, **pruned}:
-        gone = pruned.get(namespace)
+        pruned_ops = pruned.get(namespace)
         admitted = admit_operations(
-            namespace, new.get(namespace, ()), old.get(namespace, ()), pins.get(namespace.text), gone
+            namespace, new.get(namespace, ()), old.get(namespace, ()), pins.get(namespace.text), pruned_ops
         )
         found.verdicts |= admitted.verdicts
         found.operations |= admitted.operations
-        for each in (*admitted.operations.values(), *(gone.states() if gone else ())):
+        for each in (*admitted.operations.values(), *(pruned_ops.states() if pruned_ops else ())):
             state = KnownState(each.new_epoch, each.new_group_key)
             found.states[namespace.id, each.new_commitment] = state
 
@@ -93,8 +94,8 @@ def _admit_geneses(
 ) -> None:
     """Judge the genesis facts of contexts, whose `order` is the digest of their context.
 
-    The digest is the pinned one, or that of the accepted genesis: else `GENESIS_PIN_MISMATCH`; with neither, its first
-    16 bytes are the context id: else deferred `GENESIS_UNPINNED`.
+    With a pin or an accepted genesis, the digest must be that one: else `GENESIS_PIN_MISMATCH`. With neither, its first
+    16 bytes must be the context id: else deferred `GENESIS_UNPINNED`.
     """
     for namespace, facts in _by_namespace(known, "ContextGenesis").items():
         found.geneses[namespace] = facts[0]

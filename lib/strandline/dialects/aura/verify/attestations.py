@@ -21,7 +21,7 @@ from strandline.dialects.aura.verify.verdicts import (
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """What attestations need of a state that an accepted operation made, whatever became of it."""
+    """A state that an accepted operation made, as attestations need it; it may have lost a fork."""
 
     epoch: int
     group_key: bytes

@@ -55,16 +55,16 @@ def judge_operations(
     pin: bytes | None,
     pruned: PrunedOps | None,
 ) -> Iterator[JudgedOp]:
-    """Yield which operations of an authority join the accepted ones, and these. Their order makes no difference.
+    """Yield the verdicts on operations of an authority, and the accepted ones. Their order makes no difference.
 
     - A genesis must be the one that the pin names, or whose id the namespace has, or one that is accepted already:
       else `GENESIS_PIN_MISMATCH`, or deferred `GENESIS_UNPINNED` while there is none.
     - Any other operation must name the commitment of a state that an accepted operation made: else deferred
-      `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait. If the state is one that
-      cannot be built any more, since only pruned operations lead to it: `BELOW_SNAPSHOT`.
+      `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait. If the state cannot be
+      built any more, since only pruned operations lead to it: `BELOW_SNAPSHOT`.
     - Then as `judge_op` against that state.
 
-    One pass, depth first, as `Walk`: however operations fork, few states are held, and facts until their turn comes.
+    One pass, depth first, as `Walk`: few states are in memory, however operations fork; a fact is, until it is judged.
     """
     return _Admission(namespace, pin, pruned).run(candidates, accepted)
 

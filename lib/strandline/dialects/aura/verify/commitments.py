@@ -10,7 +10,7 @@ _NO_KEY: Final = KeyRecord(ZERO, 0, 0)
 
 
 class Committed(Protocol):
-    """What the commitment of a state covers, besides its tree."""
+    """The values that the commitment of a state covers, besides its tree."""
 
     @property
     def epoch(self) -> int:
@@ -30,7 +30,7 @@ class Committed(Protocol):
 
 
 def state_commitment_input(state: Committed, tree_commitment: bytes) -> bytes:
-    """Return what the commitment of a state hashes after its tag: operation, tree, epoch, key and policy."""
+    """Return the hash input of the commitment of a state, after its tag: operation, tree, epoch, key and policy."""
     key = state.key or _NO_KEY
     return b"".join(
         (

@@ -18,7 +18,7 @@ class AcceptedFacts:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All accepted facts after a run, its quarantine rows and counts, and what the accepted operations give.
+    """All accepted facts after a run, its quarantine rows and counts, and the states of accepted operations.
 
     `quarantine` has rows of the run's documents and of waiting facts that were refuted.
     """

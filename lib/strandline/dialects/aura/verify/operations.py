@@ -36,8 +36,8 @@ def verify_attested_op(fact: Fact, signers: Signers) -> list[Finding]:
     """Return what is wrong with the signature of an operation; nothing if it is valid.
 
     These hold, each with its code:
-    - the claimed number of signers is at least the required one (`SIGNERS_INSUFFICIENT`) and at most that of the
-      key's holders (`SIGNERS_EXCESS`). It is a claim: proven are `min_signers`;
+    - the claimed number of signers is at least the required one (`SIGNERS_INSUFFICIENT`) and at most that of the key's
+      holders (`SIGNERS_EXCESS`). It is a claim: a signature proves `min_signers`;
     - the signature is one of the group key over the body and that key (`SIGNATURE_INVALID`): a plain Ed25519 signature,
       which FROST(Ed25519, SHA-512) gives (RFC 9591).
 
@@ -62,9 +62,8 @@ def verify_attested_op(fact: Fact, signers: Signers) -> list[Finding]:
 def judge_op(fact: Fact, parent: State, signers: Signers) -> list[Finding]:
     """Return every reason of phases 4 and 5 why an operation is rejected, against its parent state.
 
-    `signers` are those of both. Its epoch is that of the parent (`EPOCH_MISMATCH`), then as `verify_attested_op` and
-    `check_attested_op`. Always the parent state, never the current one: an old operation is judged today as it was
-    then.
+    Its epoch must be that of the parent (`EPOCH_MISMATCH`); then as `verify_attested_op` and `check_attested_op`. An
+    operation is judged against its parent state, never the current one, so its verdict does not change with time.
     """
     found = verify_attested_op(fact, signers)
     if fact.attested is not None:

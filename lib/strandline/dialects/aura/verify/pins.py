@@ -1,4 +1,4 @@
-"""Pins: what an operator knows of the genesis of authorities and contexts."""
+"""Pins: the genesis of authorities and contexts, as the operator states it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from strandline.dialects.aura.codec import ShapeRefused, read_namespace
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The genesis of namespaces as an operator knows it, by namespace, and the file that says so, for messages."""
+    """The pinned genesis of namespaces, by namespace, and the name of the file, for messages."""
 
     by_namespace: Mapping[str, bytes] = field(default_factory=dict)
     file: str = ""

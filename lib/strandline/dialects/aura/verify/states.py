@@ -1,4 +1,4 @@
-"""States of an authority, and what each operation makes of the state before it."""
+"""States of an authority, and the state that each operation makes of the one before it."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ class Draft:
         return self.leaves  # type: ignore[return-value]
 
     def apply(self, op: TreeOp, op_id: bytes) -> None:
-        """Take the effect of an operation that fits.
+        """Apply an operation that fits.
 
         Raises:
             KeyError: it names a leaf that is not active, so it does not fit.

@@ -1,4 +1,4 @@
-"""Verdicts on facts, and what a deferred fact waits for."""
+"""Verdicts on facts, and the names of what a deferred fact waits for."""
 
 from collections.abc import Iterable
 from typing import Final

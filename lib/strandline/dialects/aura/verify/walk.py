@@ -1,4 +1,4 @@
-"""A walk through the states that operations lead to, depth first: one state is held, and what leads back from it."""
+"""A depth-first walk over the states of operations: one state is in memory, and the steps that lead back from it."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from strandline.dialects.aura.verify.tree import updated_tree
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An operation, and what it takes from the state before it: that state without leaves and tree, the old leaf."""
+    """An operation, and the undo data: the state before it without leaves and tree, and the old leaf."""
 
     op: TreeOp
     before: State
@@ -52,8 +52,8 @@ def step_from(state: State, op: TreeOp) -> Step:
 class Walk:
     """Visits a state and those that operations make of it, the last followed first.
 
-    An operation is applied when its turn comes, and taken back when no state after it is left: however a history
-    forks, two states are held. Each step is made once and taken back at most once.
+    An operation is applied when it is visited, and undone when no state after it is left. So two states are in memory,
+    however a history forks. Each step is made once and undone at most once.
     """
 
     def __init__(self, start: State) -> None:

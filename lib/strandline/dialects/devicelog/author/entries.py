@@ -1,4 +1,4 @@
-"""Signing single entries: every field is given, also one that no honest device would write."""
+"""Signing of single entries from given fields, also of entries that no honest device would write."""
 
 from __future__ import annotations
 

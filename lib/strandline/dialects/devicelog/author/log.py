@@ -1,4 +1,4 @@
-"""`DeviceLog`: the log of one device, what it knows of the logs of its group, and the view it shows."""
+"""`DeviceLog`: the log of one device, the accepted entries of its group, and the view that it shows."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class DeviceLog:
     >>> phone.view_hash == pc.view_hash
     True
 
-    Entries that are merged come from `decode` and a verdict, or from another `DeviceLog`: the log trusts them. One
-    whose parents are not there waits until a merge brings them.
+    The log trusts the entries that it merges: verify them first, or take them from another `DeviceLog`. An entry whose
+    parents are missing waits until a merge brings them.
     """
 
     def __init__(self, key: Ed25519Key, replica: Replica, first: Entry) -> None:
@@ -99,7 +99,7 @@ class DeviceLog:
 
     @property
     def view(self) -> tuple[bytes, ...]:
-        """The ids of the messages that the device shows, in order."""
+        """The ids of the messages that the device shows, 32 bytes each, in order."""
         return tuple(self._replica.view.ids)
 
     @property
@@ -109,7 +109,7 @@ class DeviceLog:
 
     @property
     def view_hash(self) -> bytes:
-        """v_n of the view, equal on devices that have equal entries."""
+        """v_n of the view, 32 bytes, equal on devices that have equal entries."""
         return self._replica.view.hashes[-1]
 
     def entries(self) -> tuple[Entry, ...]:
@@ -121,7 +121,7 @@ class DeviceLog:
         return (self._replica.entries[record_id] for record_id in self._replica.view.ids)
 
     def state(self) -> State:
-        """Return the state of the group, as this device knows it."""
+        """Return the state of the group, from the entries that this device has accepted."""
         return reduce(self._replica.entries.values())
 
     def append(self, body: bytes, utc: int) -> Entry:
@@ -133,7 +133,7 @@ class DeviceLog:
         return self._own.write("msg", body, utc)
 
     def ack(self, utc: int) -> Entry:
-        """Write that the device has seen all that it knows; this lets the final prefix of everybody grow.
+        """Write that the device has seen all accepted entries; this lets the final prefix of all devices grow.
 
         Raises: ValueError as `append`.
         """
@@ -154,8 +154,8 @@ class DeviceLog:
     def remove_log(self, key: bytes, utc: int, last: bytes | None = None) -> Entry:
         """End the log of a key after its entry `last`; by default after the newest one that this device knows.
 
-        A device that removes its own log leaves. If a removal changes the order that the device shows, a screw follows,
-        but in a log that was continued elsewhere: that one writes removals alone.
+        A device that removes its own log leaves. If a removal changes the order that the device shows, a screw follows.
+        A log that was continued elsewhere writes only the removal.
 
         Raises:
             ValueError: `last` is no accepted entry of that log; or entries of this log wait.
@@ -181,12 +181,12 @@ class DeviceLog:
     ) -> Merged:
         """Accept entries, and write a screw if that changes the order of what the device has shown.
 
-        `partner_view` are v_0 to v_n of the device that brings them: the screw then rewinds to the point up to which
+        `partner_view` are v_0 to v_n of the device that sends them: the screw then rewinds to the point up to which
         both views agree, if that is earlier. A log that was started again continues its newest entry. Returns
         - `same`: nothing was accepted: nothing was new, or it waits for missing entries, or entries of this log do;
         - `forward`: the view only grew at its end;
-        - `resumed`: the order changed, and no screw tells it: this log was started again, and showed rows before its
-          own entries came back;
+        - `resumed`: the order changed without a screw: this log was started again, and showed rows before its own
+          entries came back;
         - `screw`: a screw was written, now or before the log was started again;
         - `removed`: the order changed, but this log is not active: nothing was written.
 
@@ -214,7 +214,7 @@ class DeviceLog:
 
 
 def meet(a: DeviceLog, b: DeviceLog, utc: int) -> tuple[Merged, Merged]:
-    """Let two devices merge what the other had before, `a` first, and return what became of it.
+    """Let two devices merge the entries that the other one had before, `a` first; return both results of `merge`.
 
     >>> phone = DeviceLog.found(b"\\x01" * 32, "phone", [public_key(b"\\x02" * 32)])
     >>> pc = DeviceLog.join(b"\\x02" * 32, "pc", phone.entries(), phone.group, utc=0)
@@ -229,7 +229,7 @@ def meet(a: DeviceLog, b: DeviceLog, utc: int) -> tuple[Merged, Merged]:
     try:
         first = a.merge_agreed(of_b, agreed, utc)
     finally:
-        # Also from a log that forked: its entries are what a senior needs to end the fork.
+        # Also from a log that forked: a senior needs its entries to end the fork.
         second = b.merge_agreed(of_a, agreed, utc)
     return first, second
 

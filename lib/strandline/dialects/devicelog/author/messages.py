@@ -25,7 +25,7 @@ def ssb_sign(
     """Return the value of a signed message, whose line is its JSON.
 
     `previous` is the id of the message before it (`ssb_id` of its text), None for the first one, whose sequence is 1.
-    `key` are the 32 bytes of the network key, if there is one. What a reader would refuse is signed all the same.
+    `key` are the 32 bytes of the network key, if there is one. A message that a reader would refuse is signed, too.
 
     Raises:
         ValueError: a seed that is not 32 bytes.

@@ -35,7 +35,7 @@ class OwnLog:
         own = [entry for entry in waiting if entry.log == self.key.public]
         self._check_continued(own, waiting)
         if self._replica.count_waiting(self.key.public) > len(own):
-            # A screw could not be written now, so nothing is shown before the last own entry can be.
+            # A screw cannot be written now, so no row is shown before the last own entry can be accepted.
             return found
         if own:
             found, agreed = self._resume(own[-1]), None
@@ -48,7 +48,7 @@ class OwnLog:
         return found
 
     def _check_continued(self, own: list[Entry], waiting: list[Entry]) -> None:
-        """Check that own entries follow the last one, one after the other; if not, only accept what comes.
+        """Check that own entries continue the last one without a fork; otherwise only accept the new entries.
 
         Raises:
             ValueError: the log has several tips then.
@@ -56,7 +56,7 @@ class OwnLog:
         is_chain = all(entry.prev == before.record_id for before, entry in pairwise([self.last, *own]))
         if not is_chain or self.is_split():
             self._accept(waiting)
-            raise ValueError(f"{_SPLIT}: what came is accepted, no screw is written")
+            raise ValueError(f"{_SPLIT}: the new entries are accepted, no screw is written")
 
     def is_split(self) -> bool:
         """Return whether this log was continued elsewhere."""
@@ -112,7 +112,7 @@ class OwnLog:
             ValueError: this log was continued elsewhere, so another entry would lengthen a branch; or as `sign`.
         """
         if self.is_split():
-            raise ValueError(f"{_SPLIT}: it writes removals alone")
+            raise ValueError(f"{_SPLIT}: it writes only removals")
         self.acknowledge(utc)
         entry = self.sign(kind, body, utc)
         self._replica.show()

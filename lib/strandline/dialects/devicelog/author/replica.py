@@ -1,4 +1,4 @@
-"""What one device knows of its group: accepted entries, those that wait for parents, and the view that it shows."""
+"""The state of one device: accepted entries of its group, entries that wait for parents, and the view that it shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strandline.dialects.devicelog.reduce import (
     View,
     empty_view_hash,
     key_of,
-    settle,
+    resolve,
 )
 from strandline.dialects.devicelog.types import MAX_DEPS, Entry, RemoveStatement
 
@@ -32,7 +32,7 @@ class Replica:
         self._graph = Graph()
         self._heads: set[bytes] = set()
         self._waiting: dict[bytes, Entry] = {}
-        self._settled = 0
+        self._resolved = 0
         self._membership = Membership()
         self.view = View(self._graph.branches, empty_view_hash(group))
 
@@ -70,7 +70,7 @@ class Replica:
         return blocked
 
     def accept(self, entry: Entry) -> None:
-        """Add an entry whose parents are there."""
+        """Add an entry whose parents are accepted."""
         self._graph.add(entry)
         self.entries[entry.record_id] = entry
         self._waiting.pop(entry.record_id, None)
@@ -101,9 +101,9 @@ class Replica:
 
     def show(self) -> int:
         """Bring the view up to date, and return how many of its first rows stayed."""
-        if len(self._graph.membership) != self._settled:
-            self._membership = settle(self._graph)
-            self._settled = len(self._graph.membership)
+        if len(self._graph.membership) != self._resolved:
+            self._membership = resolve(self._graph)
+            self._resolved = len(self._graph.membership)
         last = ((number, branch.last_seq) for number, branch in enumerate(self._graph.branches))
         return self.view.move(self._membership.within(self._graph, last))
 
@@ -117,7 +117,7 @@ class Replica:
 
     def least_grant(self, log: bytes) -> bytes | None:
         """Return the id of the least effective grant of a log."""
-        grants = settle(self._graph).grants.get(log)
+        grants = resolve(self._graph).grants.get(log)
         return None if grants is None else self._graph.entries[grants[0][1]].record_id
 
     def newest(self, log: bytes) -> Entry | None:
@@ -148,7 +148,7 @@ def _unseen(
 ) -> list[Entry]:
     """Return the entries in the past of `tips` that are not among `seen`, parents first.
 
-    What is seen is closed under references: the walk stops there.
+    `seen` is closed under references: the walk stops there.
     """
     found: dict[bytes, Entry] = {}
     walk = [each for each in tips if each not in seen]
@@ -165,7 +165,7 @@ def _parents_first(entry: Entry) -> tuple[int, int]:
 
 
 def _references(entry: Entry) -> tuple[bytes, ...]:
-    """Return what must be accepted before an entry is."""
+    """Return the ids that must be accepted before an entry."""
     statement = entry.statement
     if isinstance(statement, RemoveStatement) and statement.last_id is not None:
         return (*_parents(entry), statement.last_id)

@@ -50,7 +50,7 @@ def write_body(statement: Statement) -> bytes:
 
 
 def parse_statement(kind: Kind, body: bytes, *, founds: bytes | None = None) -> Statement | None:
-    """Return what the body of a `key`, `add-log`, `remove-log` or `screw` states, or None.
+    """Return the statement in the body of a `key`, `add-log`, `remove-log` or `screw`, or None.
 
     `founds` is the log of a founder's key entry; only that may name further logs: at most 1,023, distinct, not itself.
     """

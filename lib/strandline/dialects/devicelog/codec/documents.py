@@ -27,9 +27,9 @@ _NOTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One record of a file: the entry in these bytes, or why they are none. `offset` in the decompressed file.
+    """One record of a file: an entry, or the reasons of a refused record. `offset` is in the decompressed file.
 
-    `is_cut`: it is the last line of a file, refused and without LF, so a cut may be why.
+    `is_cut`: the last line of a file, refused and without LF, perhaps because the file was cut.
     """
 
     found: Entry | Refused
@@ -100,9 +100,9 @@ def block_of(entry: Entry) -> bytes:
 def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
     """Yield the messages of a whole file, from `start` (after a byte order mark).
 
-    The file is one array, or values divided by white space. A value that is no message is refused alone. From bytes on
-    that are no JSON, the rest of the file is one JSON_INVALID, as is what follows the `]` of an array, and what is left
-    of an array without `]`, be it nothing.
+    The file is one array, or values divided by white space. A value that is no message is one refused record. From the
+    first byte that is no JSON, the remaining bytes are one JSON_INVALID; so are the bytes after the `]` of an array,
+    and those at the end of an array without `]`, even if there are none.
     """
     at = after_blanks(data, start)
     if data[at : at + 1] == b"[":
@@ -145,7 +145,7 @@ def _array(data: bytes, at: int) -> Iterator[Document]:
 
 
 def _value_at(data: bytes, at: int) -> tuple[Document | None, int]:
-    """Return the record of the value at `at` and its end; None if there is no JSON."""
+    """Return the record of the value at `at`, and its end; None if no JSON value begins there."""
     if data[at : at + 1] in (b"{", b"["):
         end = after_brackets(data, at, len(data))
     else:
@@ -160,7 +160,7 @@ def _value_at(data: bytes, at: int) -> tuple[Document | None, int]:
 
 
 def element_document(raw: bytes) -> Document:
-    """Return the record of a value of a whole file that stands alone."""
+    """Return the record of one value of a whole file."""
     found, end = _value_at(raw, 0)
     return found if found is not None and end == len(raw) else _rest(raw, 0)
 

@@ -53,7 +53,7 @@ def entry_id(
 ) -> bytes:
     """Return the id of an entry, 32 bytes, which is also what its log signs; `group` is None for a founder.
 
-    The size and the hash of the body enter in place of the body: it can be erased, and the id can still be computed.
+    The hash covers size and SHA-256 of the body, not the body: after an erasure the id can still be computed.
     """
     # As `tagged_hash` of these fields, which are ASCII: ids are most of the time of a verdict besides its signature.
     fields = (

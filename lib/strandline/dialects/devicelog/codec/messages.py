@@ -48,8 +48,8 @@ class _Checked:
 def read_message(value: object, key: object = None, *, has_key: bool = False) -> Entry | Refused:
     """Return the entry of a message, as `read_value` gives it; its signature is not verified here.
 
-    `key` is the id that stood beside the message if `has_key`. The first two end the reading, of the others all are
-    collected. These hold:
+    `key` is the id given next to the message, if `has_key`. The first two conditions end the reading; of the others all
+    violations are collected. These hold:
     - the value is an object (SSB_NOT_OBJECT);
     - it has the members previous, author and sequence in either order, timestamp, hash, content, signature, in this
       order and no others (SSB_FIELD_ORDER);

@@ -1,4 +1,4 @@
-"""Texts, ids and names of Scuttlebutt messages: the profile `ssb`. What is signed is text as JavaScript writes it.
+"""Texts, ids and names of Scuttlebutt messages: the profile `ssb`. The signed bytes are text as JavaScript writes it.
 
 Sources: ssb-keys 8, Scuttlebutt Protocol Guide, ECMA-262 2019 (`JSON.parse`, `JSON.stringify`).
 """
@@ -55,7 +55,7 @@ def signature_name(sig: bytes) -> str:
 
 
 def signed_bytes(text: str, hmac_key: bytes | None = None) -> bytes:
-    """Return what the author of a message signs: the UTF-8 of T without its last member, the signature.
+    """Return the bytes that the author of a message signs: the UTF-8 of T without its last member, the signature.
 
     With a network key these are the first 32 bytes of HMAC-SHA-512 of that text.
     """
@@ -64,7 +64,7 @@ def signed_bytes(text: str, hmac_key: bytes | None = None) -> bytes:
 
 
 def with_network_key(message: bytes, hmac_key: bytes | None) -> bytes:
-    """Return what is signed in place of a message where there is a network key, else the message."""
+    """Return the bytes that are signed: with a network key its HMAC of the message, else the message."""
     if hmac_key is None:
         return message
     return hmac.digest(hmac_key, message, "sha512")[:_SIGNED_BYTES]

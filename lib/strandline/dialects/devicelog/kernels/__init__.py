@@ -9,8 +9,8 @@ from strandline.dialects.devicelog.kernels.references import (
     LOCAL_SCHEMA,
     NAMED_ENTRY,
     VERDICT_SCHEMA,
-    judged_alone,
     judged_in_order,
+    judged_locally,
 )
 from strandline.dialects.devicelog.kernels.replay import replay
 
@@ -26,8 +26,8 @@ __all__ = [
     "VERDICT_SCHEMA",
     "fork_rows",
     "judge",
-    "judged_alone",
     "judged_in_order",
+    "judged_locally",
     "packed",
     "parsed",
     "read_content",

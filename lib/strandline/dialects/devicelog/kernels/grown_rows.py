@@ -1,4 +1,4 @@
-"""What an increment changes, as rows of the reduced tables."""
+"""The changes of an increment, as rows of the reduced tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _screw(stored: StoredTips, each: JudgedScrew) -> Row:
 
 
 def tip_rows(stored: StoredTips, found: Increment, new: Iterable[Header]) -> Iterator[Row]:
-    """Yield one row per log: the rows that were there, those of logs that grew with their new tips."""
+    """Yield one row per log: the stored row, with the new tip if the log grew."""
     headers = {header.record_id: header for header in new}
     for row in stored.rows:
         tip = found.tips.get(row["log"])

@@ -1,4 +1,4 @@
-"""Stored states of groups and their new entries to the rows that change, group by group."""
+"""From stored states of groups and their new entries to changed rows, group by group."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
 
 
 def windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield which stored entries an increment needs.
+    """Yield the ranges of stored entries that an increment needs.
 
     Reads: namespace, bucket, part, and STORED of the parts `tip` and `new`, the rows of a namespace together.
     Gives: WINDOW_SCHEMA: by log the seqs above `above` and up to `upto`, its tip. A group that must be reduced whole

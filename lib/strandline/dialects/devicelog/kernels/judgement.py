@@ -1,4 +1,4 @@
-"""An entry in its one spelling to its columns; this verifies its signature."""
+"""From an entry in its one spelling to its columns, with verification of its signature."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SAME: Final = (
 
 
 def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:  # noqa: ARG001
-    """Return the columns of an entry, and what is wrong with its signature."""
+    """Return the columns of an entry, and the findings about its signature."""
     entry = parsed(block)
     findings = signature_findings(entry, hmac_key(options))
     facts = {

@@ -57,7 +57,7 @@ def _screw(state: State, screw: Screw) -> Row:
 
 
 def statement_row(screw: ScrewStatement) -> Row:
-    """Return what a screw states."""
+    """Return the statement of a screw as a row."""
     return {
         "rewind": screw.rewind, "n_before": screw.n_before, "n_after": screw.n_after, "v_rewind": screw.v_rewind,
         "v_before": screw.v_before, "v_after": screw.v_after, "from_heads": list(screw.from_heads),
@@ -66,7 +66,7 @@ def statement_row(screw: ScrewStatement) -> Row:
 
 def tip_rows(state: State) -> Iterator[Row]:
     """Yield one row per tip, and one per log with a status but without entries."""
-    # Logs are settled in ascending rank.
+    # Logs are resolved in ascending rank.
     seniority = {} if state.is_feed else {log: place for place, log in enumerate(state.membership.ranks)}
     seqs = _shown_seqs(state)
     seen = Sums(lambda branch, seq: bisect_right(seqs.get(branch, ()), seq))

@@ -27,7 +27,7 @@ def reduced(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterato
     """Yield the state and the rows of each group.
 
     Reads: HEADER_COLUMNS of all accepted entries, the rows of a namespace together.
-    Gives: REDUCED_SCHEMA, each row with one part; memory is that of the headers of one group.
+    Gives: REDUCED_SCHEMA, each row with one part. Memory: the headers of one group.
     Raises: MissingEntryError.
     """
     for found in by_namespace(batches):

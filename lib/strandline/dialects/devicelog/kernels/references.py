@@ -1,4 +1,4 @@
-"""Entries judged against those that they name, by the plain functions of `verify`: first alone, then in order."""
+"""Entries judged against those that they name, by the plain functions of `verify`: first locally, then in order."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ LOCAL_SCHEMA: Final = pa.schema(
         pa.field("shown", pa.string()),
     ]
 )
-"""What an entry and those that it names say alone.
+"""The local part of a verdict, from an entry and the entries that it names.
 
-`lacking` are the named ones that are not accepted yet, `absent` the number of those that no candidate is, either;
-`found` and `shown` are the reasons against it and their evidence, if all are there.
+`lacking` are the named entries that are not accepted yet, `absent` the number of those that are no candidates either.
+`found` and `shown` are the reasons against the entry and their evidence, if it lacks none.
 """
 
 LOCAL_COLUMNS: Final = tuple(LOCAL_SCHEMA.names)
@@ -67,19 +67,19 @@ _BATCH_ROWS: Final = 128
 """Verdicts of one batch: each can wait for 1,024 entries, by name."""
 
 
-def judged_alone(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what candidates and the entries that they name say alone.
+def judged_locally(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the local verdicts on candidates, from them and the entries that they name.
 
-    Reads: CANDIDATE_COLUMNS: `statement` is the body of a `remove-log`, else null; `found` has NAMED_ENTRY of the named
-           entries that are there, perhaps twice; `is_granted` tells whether the first dep admits the log.
+    Reads: CANDIDATE_COLUMNS: `statement` is the body of a `remove-log`, else null; `found` has NAMED_ENTRY of the
+            accepted entries among those named, perhaps twice; `is_granted`: the first dep admits the log.
     Gives: LOCAL_SCHEMA, one row per row.
     """
     for batch in batches:
         for some in slices(batch.select(CANDIDATE_COLUMNS)):
-            yield as_batch([_alone(row) for row in some.to_pylist()], LOCAL_SCHEMA)
+            yield as_batch([_judged_row(row) for row in some.to_pylist()], LOCAL_SCHEMA)
 
 
-def _alone(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _judged_row(row: Mapping[str, Any]) -> tuple[Any, ...]:
     removal = parse_statement("remove-log", row["statement"]) if row["statement"] is not None else None
     last = removal.last_id if isinstance(removal, RemoveStatement) else None
     named = frozenset(row["named"])
@@ -108,23 +108,23 @@ def _header(row: Mapping[str, Any], removal: Any) -> Header:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """What a verdict needs of a row of LOCAL_COLUMNS. Ids are joined: a row can lack 1,024 that nobody else names.
+    """The fields of LOCAL_COLUMNS that a verdict needs. Ids are joined bytes: a row can lack 1,024 that no other names.
 
-    `deps` are the first NAMED ones. `apart` are prev and last, unless they are deps, too.
+    `deps` are the first NAMED ones. `others` are prev and last, unless they are also deps.
     """
 
     record_id: bytes
     prev: bytes | None
     deps: bytes
     last: bytes | None
-    apart: tuple[bytes, ...]
+    others: tuple[bytes, ...]
     lacking: bytes
     found: list[str]
     shown: str | None
 
 
 def judged_in_order(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the verdicts on candidates: what follows a refused or an absent entry waits.
+    """Yield the verdicts on candidates: entries that follow a refused or a missing entry wait.
 
     Reads: LOCAL_COLUMNS, sorted by namespace and profile.
     Gives: VERDICT_SCHEMA, one row per row. Time and memory are linear in the candidates and links of one namespace: a
@@ -144,9 +144,9 @@ def _local(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 def _candidate(row: Mapping[str, Any]) -> _Candidate:
     deps, lacking = row["deps"], row["lacking"]
-    apart = tuple(each for each in (row["prev"], row["last"]) if each is not None and each not in deps)
+    others = tuple(each for each in (row["prev"], row["last"]) if each is not None and each not in deps)
     return _Candidate(
-        row["record_id"], row["prev"], b"".join(deps[:NAMED]), row["last"], apart, b"".join(lacking), row["found"],
+        row["record_id"], row["prev"], b"".join(deps[:NAMED]), row["last"], others, b"".join(lacking), row["found"],
         row["shown"],
     )  # fmt: skip
 
@@ -174,8 +174,8 @@ def _in_order(namespace: str, rows: list[_Candidate]) -> Iterator[tuple[Any, ...
 def _verdict(row: _Candidate, missing: tuple[bytes, ...]) -> tuple[Any, ...]:
     if missing:
         deps = _ids(row.deps)
-        # Of the deps that are not shown, the missing ones tell the reason.
-        rest = [each for each in missing if each not in row.apart] if len(deps) == NAMED else []
+        # The evidence lists only the first deps; the missing ones among the others give the reason.
+        rest = [each for each in missing if each not in row.others] if len(deps) == NAMED else []
         verdict = deferred(References(row.prev, (*deps, *rest), row.last), missing)
         shown = encode_evidence(verdict.evidence)
         return "deferred", list(verdict.reasons), shown, list(verdict.waits_for)

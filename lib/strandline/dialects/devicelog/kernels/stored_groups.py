@@ -1,4 +1,4 @@
-"""Rows of reduced tables as what an increment starts from."""
+"""Rows of reduced tables as the start of an increment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StoredTips:
-    """The tips of a group without forks by log, beside their rows.
+    """The tips of a group without forks, by log, and their rows.
 
     `branches` are the names of branches, by log. `is_waiting`: a log is waited for that has no entry.
     """
@@ -30,8 +30,9 @@ class StoredTips:
 def stored_tips(rows: Sequence[Row], rewinds: Mapping[bytes, int]) -> StoredTips | None:
     """Return the tips of a group from its rows of `device_log_tip`, or None if an increment cannot start from them.
 
-    `rewinds` are the positions to which the last screws rewound, by log. It cannot if a log is forked or has several
-    tips, if a past is null since it has too many branches, or if there are no rows: the group is new.
+    `rewinds` are the positions to which the last screws rewound, by log. An increment cannot start if a log is forked
+    or has several tips, if a past is null because it has too many branches, or if there are no rows because the group
+    is new.
     """
     written = [row for row in rows if row["record_id"] is not None]
     branches = {row["log"]: row["branch"] for row in written}

@@ -4,7 +4,7 @@ from strandline.dialects.devicelog.reduce.branches import key_of
 from strandline.dialects.devicelog.reduce.forks import forks
 from strandline.dialects.devicelog.reduce.graph import Graph, MissingEntryError
 from strandline.dialects.devicelog.reduce.history import history
-from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
+from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, resolve
 from strandline.dialects.devicelog.reduce.pruning import CARRY, plan_group
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
 from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
@@ -45,7 +45,7 @@ __all__ = [
     "prefix_hashes",
     "reduce",
     "reducer_version",
-    "settle",
+    "resolve",
     "state_hash",
     "sync_point",
 ]

@@ -1,6 +1,6 @@
 """Bounds: a greatest seq by branch, as a tree that never changes. Trees that are made of others share their parts.
 
-So a past costs the parts in which it differs from those that it is made of, not its size.
+So the memory of a past is that of the parts in which it differs from the pasts it is made of, not its whole size.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _raised(bounds: Bounds, height: int) -> _Node:
 
 
 def _joined(one: _Node, other: _Node, height: int, known: Joins) -> _Node:
-    """Return what holds both, which is one of them if that is enough: then nothing is copied."""
+    """Return the union; if one of the two contains the other, return it without a copy."""
     if one is other or not other:
         return one
     if not one:
@@ -103,7 +103,7 @@ def _joined(one: _Node, other: _Node, height: int, known: Joins) -> _Node:
 
 
 def _met(one: _Node, other: _Node, height: int) -> _Node:
-    """Return what both hold: `other` if that is all, so that what many share is shared by the result, too."""
+    """Return the intersection; return `other` itself if it is that, so that shared parts stay shared."""
     if one is other or not one:
         return one
     both = zip(one, other, strict=False)
@@ -124,7 +124,7 @@ NOTHING_BEFORE: Final = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The past of an entry: bounds, and entries of its own branch up to it, whatever the bounds say of that one."""
+    """The past of an entry: bounds, and the entries of its own branch up to it, whatever bound that branch has."""
 
     base: Bounds
     branch: int
@@ -149,7 +149,8 @@ class Sums:
 
     def __init__(self, of: Callable[[int, int], int]) -> None:
         self._of = of
-        # By the identity of a node, which stands at one place in all trees. The node is kept, so that no other gets it.
+        # Keyed by the identity of a node, which has one place in all trees. The node is kept alive, so that no other
+        # node gets its identity.
         self._known: dict[int, tuple[_Node, int]] = {}
 
     def __len__(self) -> int:

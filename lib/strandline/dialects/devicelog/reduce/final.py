@@ -1,4 +1,4 @@
-"""The final prefix: rows of the view that no later record moves while no log forks that is waited for."""
+"""The final prefix: rows of the view that no later entry moves, unless a log that is waited for forks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def waited_logs(graph: Graph, membership: Membership) -> set[bytes]:
 
 
 def effective_removals(graph: Graph, membership: Membership) -> list[tuple[int, RemoveStatement]]:
-    """Return the effective remove-log entries, with what they state."""
+    """Return the effective remove-log entries, with their statements."""
     return [
         (index, statement)
         for index, verdict in membership.verdicts.items()
@@ -35,9 +35,9 @@ def effective_removals(graph: Graph, membership: Membership) -> list[tuple[int, 
 
 
 def may_start_anew(graph: Graph, membership: Membership) -> bool:
-    """Return whether a key entry that is not there yet could change the rank of a void or removed log.
+    """Return whether a key entry that is still missing could change the rank of a void or removed log.
 
-    So it is if an effective grant of the log ranks before it and, if it is void, before all others that remove it.
+    This is so if an effective grant of the log ranks before it and, for a void log, before all others that remove it.
     """
     first_removers = dict.fromkeys(membership.statuses, LAST)
     for index, removal in effective_removals(graph, membership):
@@ -59,7 +59,7 @@ def final_length(graph: Graph, membership: Membership, view: Sequence[bytes]) ->
     """Return the number of leading rows of the view that are final: in the past of every log that is waited for.
 
     No row is final if a void or removed log may start anew, or a log that is waited for has no entry or several tips,
-    or its tip has not seen an effective remove-log. What the pasts of tips share costs once.
+    or its tip has not seen an effective remove-log. Shared parts of the pasts of tips are read once.
     """
     if may_start_anew(graph, membership):
         return 0

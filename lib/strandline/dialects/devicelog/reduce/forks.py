@@ -1,4 +1,4 @@
-"""Forks: logs with two entries where a device writes one, and what the policy `freeze` takes out of the view."""
+"""Forks: logs with two entries at one place, and the messages that the policy `freeze` leaves out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Fork:
 
 
 def first_entries(graph: Graph, log: bytes) -> list[int]:
-    """Return the entries with which a log starts: more than one is a fork. What stands after a gap is none."""
+    """Return the first entries of a log: more than one is a fork. An entry after a gap is no first entry."""
     return [
         index
         for branch in graph.logs.get(log, ())
@@ -45,13 +45,13 @@ def forked_logs(graph: Graph) -> set[bytes]:
 def forks(graph: Graph) -> list[Fork]:
     """Return the forks, ascending by log and seq.
 
-    Members are the kids of fork points at one seq, or the first entries if there are two; in a weak feed all entries at
-    one seq.
+    Members are the children of fork points at one seq, or the first entries if there are two; in a weak feed all
+    entries at one seq.
     """
     at: dict[tuple[bytes, int], set[int]] = {}
     for point in graph.forks:
         header = graph.entries[point]
-        at.setdefault((header.log, header.seq + 1), set()).update(graph.kids(point))
+        at.setdefault((header.log, header.seq + 1), set()).update(graph.children(point))
     for log in graph.logs:
         starts = first_entries(graph, log)
         if len(starts) > 1:
@@ -77,11 +77,11 @@ def _add_equal_seqs(graph: Graph, log: bytes, at: dict[tuple[bytes, int], set[in
 def disputed_above(graph: Graph, membership: Membership) -> dict[bytes, int]:
     """Return, for the policy `freeze`, the seq by log above which its messages are out of the view.
 
-    It is that of the earliest fork point with two effective kids; NONE - all - if two first entries are effective.
+    It is that of the earliest fork point with two effective children; NONE - all - if two first entries are effective.
     """
     found: dict[bytes, int] = {}
     for point in graph.forks:
-        if _are_two_effective(graph, membership, graph.kids(point)):
+        if _are_two_effective(graph, membership, graph.children(point)):
             header = graph.entries[point]
             found[header.log] = min(found.get(header.log, header.seq), header.seq)
     for log in graph.logs:

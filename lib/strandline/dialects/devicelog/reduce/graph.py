@@ -1,7 +1,7 @@
 """Entries of one group as a graph: branches, and the past of an entry as a bound per branch.
 
-A branch is a path inside one log: it goes on with the kid of least id, and every other kid starts a branch of its own.
-So a past, also one with forks in it, is a greatest seq per branch; pasts share what is equal in them.
+A branch is a path inside one log. It continues with the child of least id; every other child starts a branch of its
+own. So a past, also one with forks in it, is a greatest seq per branch. Pasts share equal parts.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _MEMBERSHIP: Final = ("key", "add-log", "remove-log")
 
 
 class MissingEntryError(ValueError):
-    """An entry names one that is not there."""
+    """An entry names an entry that is not given."""
 
 
 class Graph:
     """Entries by index, each with its branch. A past holds for as long as the graph does, or until it is freed.
 
-    `add` takes entries parents first. `heirs` are, by id of an entry, the kids with which its branch goes on; without
-    them it goes on with the first kid that is added.
+    `add` takes entries parents first. `heirs` are, by id of an entry, the children with which its branch continues;
+    without them it continues with the first child that is added.
     """
 
     def __init__(self, heirs: Mapping[bytes, bytes] | None = None) -> None:
@@ -43,7 +43,7 @@ class Graph:
         self._heirs = heirs or {}
 
     def add(self, header: Header) -> int:
-        """Add an entry whose parents are there, and return its index.
+        """Add an entry whose parents are added, and return its index.
 
         Raises:
             MissingEntryError: a parent is missing.
@@ -108,7 +108,7 @@ class Graph:
         return started, self._base(prev).having(self.branch[prev], self.entries[prev].seq)
 
     def joined(self, bounds: Bounds, indices: Iterable[int]) -> Bounds:
-        """Return bounds, and the pasts of entries. The cost is that of what was not joined before."""
+        """Return the union of bounds and the pasts of entries. The cost is that of parts not joined before."""
         for index in indices:
             branch, seq = self.branch[index], self.entries[index].seq
             if bounds.get(branch) < seq:
@@ -147,7 +147,7 @@ class Graph:
         return self.chains([index])
 
     def chains(self, indices: Iterable[int]) -> dict[int, int]:
-        """Return the bounds of entries and all before them in their logs. A branch that several share costs once."""
+        """Return the bounds of entries and their predecessors in their logs. A shared branch is visited once."""
         bounds: dict[int, int] = {}
         for index in indices:
             while index != NONE and bounds.get(self.branch[index], NONE) < self.entries[index].seq:
@@ -168,8 +168,8 @@ class Graph:
         """Return the id of a branch: that of its first entry."""
         return self.entries[self.first(branch)].record_id
 
-    def kids(self, index: int) -> list[int]:
-        """Return the successors of a fork point: it goes on in its branch, and others start there."""
+    def children(self, index: int) -> list[int]:
+        """Return the successors of a fork point: the one that continues its branch, and those that start branches."""
         entries = self.branches[self.branch[index]].entries
         going_on = entries[self.entries[index].seq - self.entries[entries[0]].seq + 1]
         return [going_on, *map(self.first, self.forks[index])]

@@ -1,6 +1,6 @@
 """The health of groups as SQL that delta-rs and Spark both read: messages of feeds whose predecessor is missing.
 
-A silent device is no fault: it holds the final prefix back, as the view device_log_health tells.
+A silent device is no fault: it holds the final prefix back, as the view `device_log_health` shows.
 """
 
 from typing import Final

@@ -34,7 +34,7 @@ class Row:
 
 
 def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
-    """Return what the device of a log showed, in order; nothing if the log is forked, or has no entry.
+    """Return the rows that the device of a log showed, in order; none if the log is forked, or has no entry.
 
     Only true screws count. Row s_i, then the messages from its rewind on: those below the length that it states have
     its replay clocks.

@@ -1,4 +1,4 @@
-"""Which bodies of a group may be erased: those of messages that no later record moves or removes."""
+"""The erasable bodies of a group: those of messages that no later entry moves or removes."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -26,7 +26,7 @@ def plan_group(
     before: int | None = None,
     erased: AbstractSet[bytes] = frozenset(),
 ) -> Plan:
-    """Return which bodies of a group may be erased; `erased` are the ids of those that went before.
+    """Return which bodies of a group may be erased; `erased` are the ids of bodies erased before.
 
     The generation of a message is its position. `before` is in milliseconds since 1970, compared with `utc`, which its
     writer claims. The first hold that applies keeps the body:

@@ -1,4 +1,4 @@
-"""What a screw names, as bounds: the union of the pasts of its heads, and its own past."""
+"""The pasts that a screw names, as bounds: the union of the pasts of its heads, and its own past."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strandline.dialects.devicelog.types import ScrewStatement
 
 @dataclass(frozen=True, slots=True)
 class ScrewFacts:
-    """A screw: its index, and the bounds of what it names; `before` is None if `from` does not fit (SCREW_FROM).
+    """A screw: its index, and the bounds that it names; `before` is None if `from` does not fit (SCREW_FROM).
 
     `before` is the union of the pasts of its heads, `after` its past without itself. Both are by branch number.
     """
@@ -25,7 +25,7 @@ class ScrewFacts:
 
 
 def screw_facts(graph: Graph, index: int) -> ScrewFacts:
-    """Return what a screw names: `from` is in its past, and exactly one of it is prev.
+    """Return the bounds that a screw names: `from` is in its past, and exactly one of its ids is prev.
 
     Of a prev that is a remove-log: it, or the entry before it.
     """

@@ -1,6 +1,6 @@
 """Screws: signed statements that a device rewound its view to a position and replayed from there.
 
-Anyone who has the entries can check one. A false one changes no view: it is shown with its code.
+Anyone who has the entries can check a screw. A false one changes no view; it is shown with its code.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Screw:
 def judged_screws(whole: Whole, memberships: Memberships, views: ViewHashes) -> Iterator[Screw]:
     """Yield the screws of a set of entries with their verdicts, log by log.
 
-    The screws of a log cost n hashes, the rows replayed, and the rows added. Of a view that screws name again, or that
-    begins the one before it, nothing is hashed.
+    The screws of a log cost n hashes, the rows replayed, and the rows added. A view that is named again, or that is a
+    prefix of the view before it, costs no hash.
     """
     graph = whole.graph
     earlier = _earlier_screws(whole)
@@ -98,7 +98,7 @@ def verdict_on(
 
 
 def check_screw(entry: Header, entries: Iterable[Header]) -> str:
-    """Return the verdict on a screw: `true`, or its code. `entries` hold its past, and may hold more.
+    """Return the verdict on a screw: `true`, or its code. `entries` contain its past, and possibly more.
 
     Raises:
         ValueError: the entry is no screw, or an entry of its past is missing.
@@ -112,7 +112,7 @@ def check_screw(entry: Header, entries: Iterable[Header]) -> str:
 
 
 def statement_of(header: Header) -> ScrewStatement:
-    """Return what a screw states.
+    """Return the statement of a screw.
 
     Raises:
         ValueError: the entry is no screw.

@@ -10,7 +10,7 @@ from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.final import final_length, waited_logs
 from strandline.dialects.devicelog.reduce.forks import disputed_above, forked_logs
 from strandline.dialects.devicelog.reduce.graph import Graph
-from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
+from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, resolve
 from strandline.dialects.devicelog.reduce.screws import Screw, judged_screws
 from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.view import messages, prefix_hashes
@@ -29,7 +29,7 @@ class State:
     """The state of a group.
 
     `view` are the ids of its messages in order, `hashes` are v_0 to v_n of its prefixes. The first `final_length` rows
-    stay where they are while no log forks that is waited for. `forked` are the logs with a fork.
+    keep their places, unless a log that is waited for forks. `forked` are the logs with a fork.
     """
 
     group: bytes
@@ -122,7 +122,7 @@ def reduce(entries: Iterable[Header], policy: ForkPolicy = "keep-both") -> State
     graph = whole.graph
     if not graph.entries:
         raise ValueError("a state is that of at least one entry")
-    membership = settle(graph)
+    membership = resolve(graph)
     above = disputed_above(graph, membership) if policy == "freeze" else {}
     group = graph.entries[0].group
     view = tuple(record_id for _, _, record_id in sorted(_effective(graph, membership, above)))

@@ -1,4 +1,4 @@
-"""What two replicas have in common, and what each misses.
+"""The common prefix of two views, and the entries that each of two replicas lacks.
 
 "v_k is equal on both sides" is monotone in k, so positions of views can be bisected. The point is not the way to find
 missing entries: one late old message moves it to the start. For that, tips of logs are compared.
@@ -27,7 +27,7 @@ _PARTS: Final = 8
 class Probe:
     """A question for the common prefix: it has at least `lo` rows and less than `hi`; points are (k, v_k), ascending.
 
-    `n` is the length of the view of the one who asks.
+    `n` is the length of the view of the side that asks.
     """
 
     n: int
@@ -88,7 +88,7 @@ def _points(value: object) -> tuple[tuple[int, bytes], ...] | None:
 
 
 class PrefixHashes(Protocol):
-    """v_0 to v_n of a view that lies elsewhere."""
+    """v_0 to v_n of a view in another place, such as a table."""
 
     @property
     def length(self) -> int:
@@ -100,7 +100,7 @@ class PrefixHashes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The hashes of a view that lies here."""
+    """The hashes of a view in memory."""
 
     hashes: Sequence[bytes]
 
@@ -164,7 +164,7 @@ def sync_point(
 
 
 def common_length(mine: Sequence[bytes], theirs: Sequence[bytes]) -> int:
-    """Return the length of the longest common prefix of two views v_0 to v_n that lie here."""
+    """Return the length of the longest common prefix of two views v_0 to v_n in memory."""
     low, high = 0, min(len(mine), len(theirs))
     while high - low > 1:
         middle = (low + high) // 2

@@ -39,8 +39,8 @@ def prefix_hashes(group: bytes, ids: Iterable[bytes]) -> list[bytes]:
 class View:
     """The messages of branches within bounds, in order, with the hashes of all prefixes; it moves to other bounds.
 
-    A move costs the rows that it takes away, and those that it hashes: from the first row that differs.
-    `first_hash` is the hash of what is before the messages: `empty_view_hash` of a group.
+    A move costs the rows that it takes away, and those that it hashes: from the first row that differs. `first_hash` is
+    the hash before the first message: `empty_view_hash` of a group.
     """
 
     def __init__(self, branches: Sequence[Branch], first_hash: bytes) -> None:
@@ -56,12 +56,12 @@ class View:
 
     def move(self, bounds: Mapping[int, int]) -> int:
         """Make this the view within `bounds`, and return how many of the first rows stay: the LCP of both views."""
-        added, gone = self._difference(bounds)
+        added, removed = self._difference(bounds)
         self.bounds = dict(bounds)
-        if not added and not gone:
+        if not added and not removed:
             return len(self.keys)
-        stays = bisect_left(self.keys, min([*added, *gone]))
-        tail = sorted([*(key for key in self.keys[stays:] if key not in gone), *added])
+        stays = bisect_left(self.keys, min([*added, *removed]))
+        tail = sorted([*(key for key in self.keys[stays:] if key not in removed), *added])
         del self.keys[stays:]
         del self.hashes[stays + 1 :]
         for key in tail:
@@ -71,14 +71,14 @@ class View:
 
     def _difference(self, bounds: Mapping[int, int]) -> tuple[list[Key], set[Key]]:
         added: list[Key] = []
-        gone: set[Key] = set()
+        removed: set[Key] = set()
         for number in bounds.keys() | self.bounds.keys():
             old, new = self.bounds.get(number, NONE), bounds.get(number, NONE)
             if old < new:
                 added += messages(self._branches[number], old, new)
             elif new < old:
-                gone.update(messages(self._branches[number], new, old))
-        return added, gone
+                removed.update(messages(self._branches[number], new, old))
+        return added, removed
 
 
 def messages(branch: Branch, above: int, upto: int) -> list[Key]:

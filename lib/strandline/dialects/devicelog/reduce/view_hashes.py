@@ -1,4 +1,4 @@
-"""Numbers and hashes of the views that screws name, in any order of them."""
+"""Lengths and hashes of the views that screws name, in any order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Counts: TypeAlias = dict[int, int]
 
 
 class ViewHashes:
-    """The hashes of views within bounds. The rows of one view are held, and the last hash of each that was asked for.
+    """The hashes of views within bounds. It keeps the rows of one view, and the last hash of each view that was
+    requested.
 
-    A prefix of the held view costs no hash, nor does a view that was asked for before. Any other costs those from the
-    first row on that differs from the held one. `steps` counts the hashes. `first_hash` is that of what is before the
-    messages: `empty_view_hash` of a group.
+    A prefix of the kept view costs no hash, nor does a view that was requested before. Any other view costs one hash a
+    row, from the first row that differs from the kept view. `steps` counts the hashes. `first_hash` is the hash before
+    the first message: `empty_view_hash` of a group.
     """
 
     def __init__(self, branches: Sequence[Branch], first_hash: bytes) -> None:

@@ -47,7 +47,7 @@ def whole_of(headers: Iterable[Header]) -> Whole:
 def _heirs(
     ordered: Sequence[Header], places: Mapping[bytes, int]
 ) -> tuple[dict[bytes, bytes], Mapping[bytes, bytes]]:
-    """Return the kid of least id of each fork point, and of each entry that is no tip."""
+    """Return the child of least id of each fork point, and of each entry that is no tip."""
     least: dict[bytes, bytes] = {}
     points: set[bytes] = set()
     for header in ordered:

@@ -70,11 +70,11 @@ class EntryAdmission(RecordDialect):
         verdicts = None
         if found["entries"]:
             stored = tables.read(ENTRIES).where(in_buckets(found["buckets"]))
-            alone = references.judged_alone(candidates, stored, are_granted=found["granted"] > 0)
-            alone = jobs.checkpoint(alone, "references")
+            local = references.judged_locally(candidates, stored, are_granted=found["granted"] > 0)
+            local = jobs.checkpoint(local, "references")
             is_open = (F.col("absent") > 0) | (F.size("found") > 0)
-            if jobs.has_rows(alone.where(is_open)):
-                verdicts = jobs.checkpoint(references.judged_in_order(alone), "order")
+            if jobs.has_rows(local.where(is_open)):
+                verdicts = jobs.checkpoint(references.judged_in_order(local), "order")
         if verdicts is None:
             # Nothing is refused or absent, or there is nothing to judge.
             verdicts = _all_accepted(candidates)

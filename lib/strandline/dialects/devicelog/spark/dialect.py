@@ -41,7 +41,7 @@ class DeviceLogs(EntryAdmission, Prunes):
             hmac_key=parse_hmac_key(hmac_key) if hmac_key else None,
         )  # fmt: skip
         if new_entries is None:
-            found = forks.beside_erased(found, tables, jobs)
+            found = forks.with_forks_of_erased(found, tables, jobs)
         return replace(reduced, tables={**reduced.tables, EQUIVOCATIONS: found})
 
     def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:

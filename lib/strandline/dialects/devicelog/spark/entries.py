@@ -1,4 +1,4 @@
-"""What the columns of an entry say, those of `device_log_entry` as those of a judged block."""
+"""Expressions over the columns of an entry, in `device_log_entry` and in judged blocks."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def forks(
     headers = entries.select(*_PLACE, "bucket", "record_id", "prev", "profile")
     if new_entries is not None:
         headers = headers.join(new_entries.changes.select(*_PLACE).distinct(), list(_PLACE), "left_semi")
-    kids = Window.partitionBy(*_PLACE, "bucket", _follows(is_weak=is_weak))
-    twins = headers.withColumn("twins", F.count(F.lit(1)).over(kids)).where("twins > 1")
+    children = Window.partitionBy(*_PLACE, "bucket", _follows(is_weak=is_weak))
+    twins = headers.withColumn("twins", F.count(F.lit(1)).over(children)).where("twins > 1")
     found = crowds(twins, (*_PLACE, "bucket")).select(
         "namespace", "bucket", "members", "member_count", F.col("shown_a").alias("first"), "shown_b"
     )
@@ -62,10 +62,10 @@ def forks(
     return as_equivocation(shaped, dialect=DIALECT, kind=FORK_KIND, attributable=True)
 
 
-def beside_erased(found: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
-    """Add the stored forks that show an erased body, which stay as they are.
+def with_forks_of_erased(found: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
+    """Add the stored forks that show an erased body; they stay unchanged.
 
-    Two others with less ids may have come to the place of one since: then it is found anew, and shows these.
+    If two entries with smaller ids have arrived at the place of one since, the fork is found again and shows these.
     Reads:  found: `forks` of all places.  Gives: its columns.  Rows: one per place.
     """
     kept = _of_erased(tables)
@@ -93,5 +93,5 @@ def _of_erased(tables: Tables) -> DataFrame | None:
 
 
 def _follows(*, is_weak: bool) -> Column:
-    """Return what an entry follows, as far as it tells two entries at one place apart."""
+    """Return the entry that an entry follows, if this distinguishes two entries at one place."""
     return F.when(F.col("profile") == "native", F.col("prev")) if is_weak else F.col("prev")

@@ -1,4 +1,4 @@
-"""Erasing of bodies of device logs: messages of the final prefix that no later record moves."""
+"""Erasure of bodies of device logs: messages of the final prefix, which no later entry moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from strandline.frames.pruning import GENERATION, boundary
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
-    """Reduce groups from all of their headers, and say of each entry with a body what keeps it."""
+    """Reduce groups from all of their headers, and give the hold of each entry with a body."""
     entries = tables.read_version(ENTRIES, scope.reduction.version).where(scope.is_asked())
     rows = _reduced(entries, jobs, scope)
     pruned = pruned_records(tables.read(PRUNED), INFO.kinds, "erase")
@@ -46,12 +46,12 @@ def carries(plan: PrunePlan) -> DataFrame:
     return plan.states.select("namespace", F.lit(CARRY).alias("carry"))
 
 
-def reduce_rest(plan: PrunePlan, gone: DataFrame, jobs: Jobs, scope: PruneScope) -> ReducedTables:
+def reduce_rest(plan: PrunePlan, chosen: DataFrame, jobs: Jobs, scope: PruneScope) -> ReducedTables:
     """Reduce the groups of a plan without the chosen bodies."""
     entries: DataFrame = plan.context
-    named = gone.select(*KEY).withColumn("is_gone", F.lit(True))
+    named = chosen.select(*KEY).withColumn("is_chosen", F.lit(True))
     rest = entries.join(named, list(KEY), "left")
-    return _reduced(rest.withColumn("body", F.when(F.col("is_gone").isNull(), F.col("body"))), jobs, scope)
+    return _reduced(rest.withColumn("body", F.when(F.col("is_chosen").isNull(), F.col("body"))), jobs, scope)
 
 
 def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, DataFrame]:
@@ -68,7 +68,7 @@ def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, Dat
 
 
 def _members(entries: DataFrame, view: DataFrame, erasing: Erasing, skip_window: int) -> DataFrame:
-    """Say of each entry what keeps its body, the first that applies.
+    """Give the rule (hold) that keeps the body of each entry, the first that applies.
 
     - `SIGNED_TEXT`: a Scuttlebutt message, whose text is what was signed;
     - `KIND_KEPT`: no message, or one that is not effective;

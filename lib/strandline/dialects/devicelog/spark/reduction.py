@@ -40,7 +40,7 @@ FEW_ENTRIES: Final = 20_000
 class NewEntries:
     """The new entries of a run, as rows of `device_log_entry`, and the buckets of their groups, ascending.
 
-    All entries of a group that an earlier run refused count as new: some were read by that run, and no row shows them.
+    All entries of a group that an earlier run refused count as new: that run read some of them without writing rows.
     """
 
     changes: DataFrame
@@ -120,7 +120,7 @@ def _entries_lost(group: Row) -> Refusal:
 
 
 def _are_few(tables: Tables) -> bool:
-    """Return whether all groups have so few entries that looking at these costs less than at their stored rows."""
+    """Return whether all groups have so few entries that reading these costs less than reading their stored rows."""
     states = tables.few_rows(STATES)
     if states is None:
         return False

@@ -16,8 +16,8 @@ _PLACE: Final = ("namespace", "profile")
 _COLUMNS: Final = ("record_id", "log", "seq", "lamport")
 
 
-def judged_alone(candidates: DataFrame, accepted: DataFrame, *, are_granted: bool) -> DataFrame:
-    """Judge candidates by themselves and the entries that they name, each alone.
+def judged_locally(candidates: DataFrame, accepted: DataFrame, *, are_granted: bool) -> DataFrame:
+    """Judge each candidate by itself and the entries that it names.
 
     Reads:  candidates: `kernels.JUDGED`, of entries that are valid by their own bytes; accepted: columns of
             `device_log_entry`. `are_granted`: there are key entries, so that grants must be looked up.
@@ -41,21 +41,21 @@ def judged_alone(candidates: DataFrame, accepted: DataFrame, *, are_granted: boo
         rows = rows.withColumn("is_granted", F.lit(None).cast("boolean"))
     removal = F.when(F.col("entry_kind") == "remove-log", F.col("body"))
     columns = rows.withColumn("statement", removal).select(*kernels.CANDIDATE_COLUMNS)
-    return map_batches(columns, kernels.judged_alone, kernels.LOCAL_SCHEMA)
+    return map_batches(columns, kernels.judged_locally, kernels.LOCAL_SCHEMA)
 
 
-def judged_in_order(alone: DataFrame) -> DataFrame:
+def judged_in_order(local: DataFrame) -> DataFrame:
     """Judge candidates with all that they descend from.
 
     Reads:  `kernels.LOCAL_SCHEMA`.  Gives: `kernels.VERDICT_SCHEMA`.
     Rows:   one per row. One pass per namespace, only over the candidates.
     """
-    in_order = alone.repartition(*_PLACE).sortWithinPartitions(*_PLACE)
+    in_order = local.repartition(*_PLACE).sortWithinPartitions(*_PLACE)
     return map_batches(in_order, kernels.judged_in_order, kernels.VERDICT_SCHEMA)
 
 
 def _granted(candidates: DataFrame, accepted: DataFrame) -> DataFrame:
-    """Tell which key entries have a grant that names their log.
+    """Return the key entries, and whether their grant names their log.
 
     Gives:  KEY, is_granted.  Rows: one per key entry whose grant is there.
     """

@@ -1,4 +1,4 @@
-"""Up to which position two views agree, from the rows of `device_log_view`: by point look-ups, or by a join.
+"""The position up to which two views agree, from rows of `device_log_view`: by point look-ups or by a join.
 
 Both give what `reduce.sync_point` gives over the hashes themselves.
 """
@@ -50,7 +50,7 @@ class StoredHashes:
 
 
 def common_lengths(mine: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Return up to which position the views of two replicas agree.
+    """Return the position up to which the views of two replicas agree.
 
     Reads:  rows of `device_log_view` of each.
     Gives:  namespace, common (the number of first rows that are equal; 0 if there is none).

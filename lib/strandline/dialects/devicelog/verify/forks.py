@@ -19,14 +19,14 @@ NETWORK_KEY: Final = "network_key"
 def fork_members(entries: Iterable[Header], ssb_profile: SsbProfile = "strict") -> tuple[bytes, ...]:
     """Return the ids, ascending, of the entries at one seq of one log that contradict each other, if any do.
 
-    These are the kids of an entry that has two or more, and the first entries of a log if it has two or more. Messages
-    of a weak lake contradict each other whatever they follow.
+    These are the children of an entry that has two or more, and the first entries of a log if it has two or more. In a
+    weak lake messages contradict each other whatever they follow.
     """
     followers: defaultdict[object, list[bytes]] = defaultdict(list)
     for entry in entries:
         is_any = entry.profile == "ssb" and ssb_profile == "weak"
         followers[None if is_any else entry.prev].append(entry.record_id)
-    return tuple(sorted(each for kids in followers.values() if len(kids) > 1 for each in kids))
+    return tuple(sorted(each for children in followers.values() if len(children) > 1 for each in children))
 
 
 def forks(

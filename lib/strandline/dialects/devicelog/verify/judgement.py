@@ -48,7 +48,7 @@ def judge(
     ssb_profile: SsbProfile = "strict",
     hmac_key: bytes | None = None,
 ) -> Judgement:
-    """Return which entries these lines, of either profile, admit beside the `held` ones."""
+    """Return the entries that these lines, of either profile, admit in addition to the `held` ones."""
     documents = (document for line in lines for document in line_documents(line))
     entries = {(entry.namespace, entry.record_id): entry for entry in held}
     return judge_documents(documents, HeldEntries(entries), ssb_profile, hmac_key)
@@ -62,7 +62,7 @@ def judge_documents(
 ) -> Judgement:
     """Return which entries the records of one run admit.
 
-    The accepted, rejected and waiting copies follow from the set of records alone, not from their order or runs:
+    The accepted, rejected and waiting copies depend only on the set of records, not on their order or runs:
     - a copy with the id and the signature of an accepted entry is known; one with another signature is verified, and
       is known, too, if that is good, else rejected. Of good ones in one run the least signature is kept;
     - a bad copy never affects a good one with the same id.

@@ -18,7 +18,7 @@ NAMED: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """What an entry needs to know of an entry that it names. `grants` are the logs that this one admits."""
+    """The fields that an entry needs of an entry that it names. `grants` are the logs that this one admits."""
 
     log: bytes
     seq: int
@@ -52,7 +52,7 @@ def references_of(entry: Header, ssb_profile: SsbProfile = "strict") -> Referenc
 
 
 def referent(entry: Header) -> Referent:
-    """Return what others need to know of an entry. Only a founder's key entry and an `add-log` admit logs."""
+    """Return the fields that other entries need of an entry. Only a founder's key entry and an `add-log` admit logs."""
     match entry.statement:
         case KeyStatement(_, initial):
             grants: Collection[bytes] = frozenset(initial)
@@ -66,7 +66,7 @@ def referent(entry: Header) -> Referent:
 def reference_findings(
     entry: Header, references: References, held: Mapping[bytes, Referent]
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with an entry beside those that it names, all of which are in `held`.
+    """Return the findings about an entry, given the entries that it names, all of which are in `held`.
 
     These hold:
     - prev is an entry of the same log (PREV_OTHER_LOG), and seq is its seq + 1 (SEQ_GAP);
@@ -105,7 +105,7 @@ def reference_findings(
 def deferred(references: References, missing: Collection[bytes]) -> Verdict:
     """Return the verdict on an entry some of whose references are not accepted.
 
-    The evidence has what the entry needs in that role, accepted or not: so it is the same whatever came before.
+    The evidence lists all references of that role, accepted or not, so it does not depend on what arrived before.
     """
     roles = {
         "PREV_MISSING": () if references.prev is None else (references.prev,),

@@ -12,7 +12,7 @@ _SAMPLED_BYTES: Final = 2
 
 
 def signature_findings(entry: Entry, hmac_key: bytes | None = None) -> tuple[Finding, ...]:
-    """Return what is wrong with the signature of an entry whose form is right, if anything.
+    """Return the findings about the signature of an entry whose form is valid.
 
     These hold (RFC 8032, the strict form of libsodium):
     - the key of the log is canonical and not of small order (KEY_WEAK);

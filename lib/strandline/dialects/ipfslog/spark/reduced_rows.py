@@ -102,7 +102,7 @@ def _lost(log: Row) -> Refusal:
         return snapshot_lost(name)
     return Refusal(
         name,
-        f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
+        f"Entries of the log {name} that follow pruned ones are missing: an older version of {ENTRIES} was restored.",
         "ENTRIES_LOST",
         "Ingest the entries of this log again, or restore the newer version.",
     )

@@ -1,4 +1,4 @@
-"""Bindings of a context: what its members agreed on, by consent or by a proven consensus."""
+"""Bindings of a context: agreements of its members, by consent or by a proven consensus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def proven_pairs(met: Mapping[str, Sequence[Body]], members: int) -> dict[Pair, 
     """Return the proven pairs, each with the least body that proves it.
 
     Attestations are the proof: a body must have `threshold_met` and as many attestors on chain as a quorum, and as
-    `participant_count`. A claimed threshold alone proves nothing.
+    `participant_count`. A claimed threshold proves nothing.
     """
     needed = quorum(members)
     found: dict[Pair, Body] = {}

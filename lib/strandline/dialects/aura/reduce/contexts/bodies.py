@@ -1,4 +1,4 @@
-"""The bodies of a context: facts without their attestations, and who stands behind each."""
+"""The bodies of a context: facts without their attestations, and the attestors of each."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -29,8 +29,8 @@ def authority_chain(found: AuthorityState) -> AuthorityChain:
 class Body:
     """All accepted facts of a context that differ in attestations only; it counts once.
 
-    `fact` is the one with the least id. `attestors` attest the body in any fact; those `on_chain` do so at a state of
-    their chain.
+    `fact` is the one with the least id. `attestors` attested the body in any of its facts; `on_chain` are those who did
+    so at a state of their chain.
     """
 
     fact: Fact
@@ -49,7 +49,7 @@ class Body:
 
 
 def quorum(members: int) -> int:
-    """Return how many of so many members agree for all: 2f + 1 of 3f + 1."""
+    """Return the quorum of a number of members: 2f + 1 of 3f + 1."""
     return 2 * members // 3 + 1
 
 
@@ -72,17 +72,17 @@ def bodies_of(facts: Iterable[Fact], chains: Mapping[bytes, AuthorityChain]) -> 
 
 
 def is_met(body: Body, members: AbstractSet[bytes]) -> bool:
-    """Return whether those stand behind a body who must, by its variant.
+    """Return whether the required authorities attested a body, by its variant.
 
-    - a genesis or a receipt: nobody in addition to its own form or signature;
+    - a genesis or a receipt: none; its own form or signature is enough;
     - `GuardianBinding`: account and guardian, on chain;
     - `RecoveryGrant`: the guardian, on chain;
     - `FlowCharge`: `src`; `FlowLimit`: `src` or `dst`;
     - `Capability`: the subject, or a quorum of the members;
     - every other: anyone, on chain.
 
-    What restricts counts at any known state, what grants on chain alone: losing a fork gives an authority nothing back
-    that it spent or gave up.
+    Facts that restrict count at any known state, facts that grant only on chain: an authority that loses a fork gets
+    nothing back that it spent or gave up.
     """
     content = body.content
     match body.fact.variant:

@@ -71,7 +71,7 @@ def attested_forks(
 
     A row shows the states under which it did: where one cannot be built any more there is none.
 
-    Every accepted attestation counts, on chain or not. Of the facts of one claim that with the least id stands for all.
+    Every accepted attestation counts, on chain or not. Of the facts of one claim the one with the least id is shown.
     """
     claims: dict[tuple[str, bytes, str], dict[bytes, Fact]] = {}
     for fact in sorted(facts, key=lambda fact: fact.fact_id):

@@ -1,4 +1,4 @@
-"""What keeps the bodies of a context: the rules that stop a fact from going."""
+"""The rules that keep the bodies of a context from being pruned."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -75,7 +75,7 @@ class View:
 
 
 def peers_of(checkpoint: Body) -> tuple[bytes, int]:
-    """Return what checkpoints share that stand for each other: channel and epoch."""
+    """Return the key of checkpoints of which one is enough: channel and epoch."""
     return checkpoint.content["channel"], checkpoint.content["chan_epoch"]
 
 
@@ -115,7 +115,7 @@ class Holds:
                     self.chosen.add((content["channel"], content["chosen_bump_id"]))
 
     def of(self, body: Body) -> str | None:
-        """Return the first hold that applies, or None."""
+        """Return the first rule that keeps the body, or None."""
         variant = body.fact.variant
         if variant not in GENERATION_OF:
             return "KIND_KEPT"

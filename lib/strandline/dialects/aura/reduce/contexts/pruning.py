@@ -1,8 +1,8 @@
-"""Which facts of a context may go, and the proof that no answer changes when they do.
+"""The prunable facts of a context, and the proof that pruning them changes no result.
 
-Only three kinds of bodies can go: charges, whose sum the carry keeps, and checkpoints and proposed bumps, which can
-change nothing any more whatever arrives. What decides is the final view: the state by those states of members that a
-snapshot in force has made final. Without such snapshots only charges can go.
+Three kinds of bodies are prunable: charges, whose sum the carry keeps, and checkpoints and proposed bumps that no later
+fact can make relevant again. The final view decides: the state of the context by those states of members that a
+snapshot in force has made final. Without such snapshots only charges are prunable.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ from strandline.dialects.aura.types import Fact, Namespace
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What went from a context before: the sums of its charges, and the ids of all bodies."""
+    """The pruned bodies of a context: the sums of its charges, and the ids of all bodies."""
 
     carry: tuple[Flow, ...] = ()
     absorbed: frozenset[bytes] = frozenset()
@@ -47,25 +47,25 @@ def plan_context(
     pruned: Pruned | None = None,
     skip_window: int = DEFAULT_SKIP_WINDOW,
 ) -> Plan:
-    """Return which held facts of a context may go, with all copies of their bodies, and the carry after that.
+    """Return which stored facts of a context are prunable, with all copies of their bodies, and the carry after that.
 
-    `finals` are, of members with a snapshot in force, the states up to its base; `pruned` is what went before. Copies
-    of a body that went always may go. Of the others the first hold that applies keeps the body:
+    `finals` are, of members with a snapshot in force, the states up to its base; `pruned` are the bodies pruned before.
+    A copy of a pruned body is always prunable. For other bodies the first rule (hold) that applies keeps the body:
     - `KIND_KEPT`: it is no charge, checkpoint or proposed bump;
-    - `RECEIPT_REFERENCE`: a receipt names it, or a copy of it;
+    - `RECEIPT_REFERENCE`: a receipt names it or a copy of it;
     - `PENDING_CONSENSUS`: a consensus that is not proven in the final view is about it, or a commit that is not proven
       there chose it;
-    - `UNMET`: a charge that its sender has not attested, and still may;
+    - `UNMET`: a charge that its sender has not attested but still may attest;
     - `WINDOW`: its generation is not below the boundary: of a channel by its own window, of charges by `skip_window`;
     - `EPOCH_OPEN`: a proposal whose epoch the channel has not left;
     - `EPOCH_END`, `EPOCH_START`: no met checkpoint of its epoch has a greater generation, or a lesser (generation, id);
-    - `NOT_FINAL`: in place of the three last, and of `WINDOW` of a channel: the ordinary view frees it, the final one
-      does not; or the final view lacks the channel.
+    - `NOT_FINAL`: replaces the last three, and `WINDOW` of a channel, if the ordinary view frees the body but the final
+      view does not, or lacks the channel.
     """
     before = pruned or Pruned()
     held = list(facts)
     ordinary = reduce_context(namespace, held, chains, before.carry, before.absorbed)
-    # Without AMP transitions: an epoch that proven bumps alone lead to is never taken back.
+    # Without AMP transitions: an epoch that only proven bumps lead to is never taken back.
     lasting = [fact for fact in held if fact.variant not in TRANSITIONS]
     final = reduce_context(namespace, lasting, finals, before.carry, before.absorbed)
     holds = Holds(ordinary, final, held, skip_window)
@@ -88,13 +88,13 @@ def prove_context(
     plan: Plan,
     pruned: Pruned | None = None,
 ) -> Proof:
-    """Reduce a context twice, from all held facts and from what the plan leaves, and compare states and rows."""
+    """Reduce a context from all stored facts and from those that the plan keeps; compare states and rows."""
     before = pruned or Pruned()
     held = list(facts)
-    gone = {each.record_id for each in plan.prune}
+    chosen = {each.record_id for each in plan.prune}
     absorbed = {each.alt_id for each in plan.prune if each.alt_id is not None}
     old = reduce_context(namespace, held, chains, before.carry, before.absorbed)
-    kept = [fact for fact in held if fact.fact_id not in gone]
+    kept = [fact for fact in held if fact.fact_id not in chosen]
     new = reduce_context(namespace, kept, chains, decode_carry(plan.carry), before.absorbed | absorbed)
     return Proof(old.state_hash, new.state_hash, compare_rows(reduced_rows(old), reduced_rows(new)))
 

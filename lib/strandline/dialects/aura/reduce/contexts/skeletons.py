@@ -1,6 +1,6 @@
-"""What remains of pruned facts of a context: skeletons of charges, and the sums that they add up to.
+"""The remains of pruned facts of a context: skeletons of charges, and their sums.
 
-A body counts once: skeletons add up per distinct body, however many copies of it went.
+A body counts once: skeletons are summed per distinct body, however many copies of it were pruned.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ def decode_skeleton(raw: bytes, body_id: bytes) -> Flow:
 
 
 def carried(charges: Iterable[Body], before: Iterable[Flow]) -> tuple[Flow, ...]:
-    """Return what pruned charges add up to, on top of those that were pruned before."""
+    """Return the sums of pruned charges, including those of earlier collections."""
     return tuple(flows_of({CHARGE: list(charges)}, before))
 
 

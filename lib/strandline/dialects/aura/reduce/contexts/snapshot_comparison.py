@@ -1,4 +1,4 @@
-"""A snapshot beside what the facts that it covers reduce to."""
+"""Comparison of a snapshot with the state that its covered facts reduce to."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ from strandline.dialects.aura.verify import State
 
 
 class Comparison:
-    """Compares the state hash and the attestation of snapshots with what facts reduce to."""
+    """Compares state hash and attestation of snapshots with the states that facts reduce to."""
 
     def __init__(
         self, namespace: Namespace, facts: Iterable[Fact], chains: Mapping[bytes, AuthorityChain]

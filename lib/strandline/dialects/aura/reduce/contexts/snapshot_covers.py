@@ -1,4 +1,4 @@
-"""What snapshots cover, through all that they supersede: one bit a fact, so that long chains take linear time."""
+"""The facts that snapshots cover, directly or by superseded snapshots: one bit a fact, in linear time."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -7,7 +7,7 @@ from strandline.dialects.aura.types import Fact
 
 
 class Covers:
-    """What snapshots cover: facts that are there, and the ids of pruned ones. No snapshot is one of them."""
+    """The covered facts: stored ones, and the ids of pruned ones. Snapshots are not covered facts."""
 
     def __init__(self, facts: Mapping[bytes, Fact], pruned: AbstractSet[bytes]) -> None:
         self._facts, self._pruned_ids = facts, pruned
@@ -43,7 +43,7 @@ class Covers:
         return place is not None and bool(self._covers[snapshot] >> place & 1)
 
     def facts(self, snapshot: bytes) -> list[Fact]:
-        """Return the facts that a snapshot covers and that are there."""
+        """Return the stored facts that a snapshot covers."""
         digits = reversed(f"{self._covers[snapshot] & ~self._pruned:b}")
         return [self._facts[id_] for id_, digit in zip(self._places, digits, strict=False) if digit == "1"]
 

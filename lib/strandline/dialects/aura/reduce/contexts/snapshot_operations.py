@@ -1,4 +1,4 @@
-"""The operations of an authority after a state: what decides about a snapshot that is built on this state."""
+"""The operations of an authority after a state: they decide about a snapshot that is built on this state."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What judging the Snapshot facts of a namespace gives, and what a lake remembers of it after a collection."""
+"""The verdicts on the Snapshot facts of a namespace, and what a lake keeps of them after a collection."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class PrunedHere:
-    """What a lake pruned of a namespace: ids of facts, and the statuses that it stored, by fact id.
+    """The pruned facts of a namespace: their ids, and the stored statuses of snapshots, by fact id.
 
-    `operations` is, of an authority, what stays of them; None if nothing went, or if that cannot be read.
+    `operations` are the remains of pruned operations of an authority; None without any, or if they cannot be read.
     """
 
     fact_ids: frozenset[bytes] = frozenset()
@@ -37,23 +37,23 @@ class PrunedHere:
     operations: PrunedOps | None = None
 
     def placed(self, operations: Iterable[PlacedOp]) -> list[PlacedOp]:
-        """Return held operations, and the skeletons of pruned ones."""
+        """Return stored operations, and the skeletons of pruned ones."""
         return [*operations, *(() if self.operations is None else self.operations.skeletons)]
 
     @property
     def carried(self) -> frozenset[bytes]:
-        """The state that the pruned operations of an authority lead to, if any went."""
+        """The state that the pruned operations of an authority lead to, if any are pruned."""
         return frozenset() if self.operations is None else frozenset([self.operations.state.commitment])
 
-    def lets_reduce(self, covers_pruned: bool, has_settled: bool) -> bool:
-        """Return whether covered facts reduce to what they did before any were pruned.
+    def lets_reduce(self, covers_pruned: bool, has_base: bool) -> bool:
+        """Return whether covered facts reduce to the same state as before pruning.
 
         Of a context they do not. Of an authority they do from a base that the carried state leads to: no pruned
-        operation follows that. `has_settled`: there is a base at the carried state or after it.
+        operation follows that. `has_base`: there is a base at the carried state or after it.
         """
         if self.operations is None:
             return not self.fact_ids
-        return not covers_pruned or has_settled
+        return not covers_pruned or has_base
 
     def judged_before(self, snapshot: bytes) -> Literal["sound", "unsound"] | None:
         """Return the verdict on a snapshot that stays as it was before facts were pruned, or None."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from strandline.dialects.aura.reduce.authority import reduce_authority
-from strandline.dialects.aura.reduce.base import base_commitment, state_beside
+from strandline.dialects.aura.reduce.base import base_commitment, rebuilt_state
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_comparison import Comparison
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
@@ -32,18 +32,18 @@ def judge_snapshots(
     facts: Iterable[Fact],
     chains: Mapping[bytes, AuthorityChain] | None = None,
     relied: Iterable[bytes] = (),
-    gone: PrunedHere = NOTHING_PRUNED,
+    pruned: PrunedHere = NOTHING_PRUNED,
 ) -> SnapshotVerdicts:
-    """Return what the Snapshot facts of a namespace are worth, from its accepted facts; `chains` for a context.
+    """Return the statuses of the Snapshot facts of a namespace, from its accepted facts; `chains` for a context.
 
     `relied` are states of an authority that records of this lake were pruned by: only snapshots that attest the last of
-    them or a state after it can be in force, and they are judged first. `gone` is what this lake pruned here.
+    them or a state after it can be in force, and they are judged first. `pruned` are the pruned facts of the namespace.
 
     The first of these that applies is the status:
     - `unjudged`: too many come before it, or it could not be in force;
     - `waiting`: a Snapshot that it supersedes is waiting, or a pair names no fact with that order;
     - `unchecked`: facts were pruned, it was not judged before, and what it covers cannot be reduced: that of a context
-      never, that of an authority if it covers pruned operations and no base among what it supersedes settles these;
+      never, that of an authority if it covers pruned operations and builds on no base at or after them;
     - `unsound`: a Snapshot that it supersedes is not sound, or its sequence is not smaller; or the state hash is not
       that of the covered facts, based on the one in force among those that it supersedes; or it is not attested at
       their tip (authority), not met (context);
@@ -55,7 +55,7 @@ def judge_snapshots(
     this walk or a state before it. What these supersede is judged, too.
     """
     by_id = {fact.fact_id: fact for fact in facts}
-    return _Judge(namespace, by_id, chains or {}, frozenset(relied), gone).run()
+    return _Judge(namespace, by_id, chains or {}, frozenset(relied), pruned).run()
 
 
 class _Judge:
@@ -65,24 +65,24 @@ class _Judge:
         facts: Mapping[bytes, Fact],
         chains: Mapping[bytes, AuthorityChain],
         relied: frozenset[bytes],
-        gone: PrunedHere,
+        pruned: PrunedHere,
     ) -> None:
         self.namespace = namespace
         self.facts = facts
         self.relied = relied
-        self.gone = gone
+        self.pruned = pruned
         self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
         self.judged: dict[bytes, Judged] = {}
         self.rebuilt: dict[bytes, State | None] = {}
         self.found = SnapshotVerdicts()
         self.held: list[AcceptedOp] = []
         if namespace.kind == "authority" and self.snapshots:
-            every = reduce_authority(namespace, facts.values(), None, gone.operations)
+            every = reduce_authority(namespace, facts.values(), None, pruned.operations)
             self.held = [row.op for row in every.chain.rows.values()]
-        self.states = StatePaths(gone.placed(self.held))
+        self.states = StatePaths(pruned.placed(self.held))
         self.after_relied = self.states.after(relied)
-        self.after_carried = self.states.after(gone.carried)
-        self.covers = Covers(facts, gone.fact_ids)
+        self.after_carried = self.states.after(pruned.carried)
+        self.covers = Covers(facts, pruned.fact_ids)
         self.operations = OperationsAfter(facts.values(), self.held, self.covers)
         self.comparison = Comparison(namespace, facts.values(), chains)
 
@@ -173,13 +173,13 @@ class _Judge:
         is_missing = any(not self._is_there(order, id_) for order, id_ in pairs)
         if is_missing or any(self.judged[each].verdict == "waiting" for each in inner):
             return Judged("waiting")
-        before = self.gone.judged_before(snapshot.fact_id)
+        before = self.pruned.judged_before(snapshot.fact_id)
         if before is not None:
             return Judged(before)
         base = self._best(each for each in inner if self.judged[each].is_sound)
         state = None if base is None else self._state_of(base)
-        has_settled = state is not None and state.commitment in self.after_carried
-        if not self.gone.lets_reduce(self.covers.has_pruned(snapshot.fact_id), has_settled):
+        has_base = state is not None and state.commitment in self.after_carried
+        if not self.pruned.lets_reduce(self.covers.has_pruned(snapshot.fact_id), has_base):
             return Judged("unchecked")
         sequence = snapshot.content["sequence"]
         is_built_on_sound = all(
@@ -192,20 +192,20 @@ class _Judge:
         return Judged("sound" if is_sound else "unsound", state)
 
     def _covered(self, id_: bytes, base: State | None) -> list[Fact]:
-        """Return the facts that a snapshot covers; with a base the operations after it, which alone decide then."""
+        """Return the facts that a snapshot covers; with a base only the operations after it."""
         return self.covers.facts(id_) if base is None else self.operations.covered(id_, base.commitment)
 
     def _state_of(self, id_: bytes) -> State | None:
-        """Return the state that a sound snapshot proves; of one judged before a collection it is built when needed."""
+        """Return the state that a sound snapshot proves; for one judged before a collection it is built on demand."""
         if self.judged[id_].state is None and id_ not in self.rebuilt:
             commitment = base_commitment(self.snapshots[id_])
-            self.rebuilt[id_] = state_beside(self.held, commitment, self.gone.operations)
+            self.rebuilt[id_] = rebuilt_state(self.held, commitment, self.pruned.operations)
         return self.judged[id_].state or self.rebuilt[id_]
 
     def _is_there(self, order: bytes, fact_id: bytes) -> bool:
-        """Return whether a pair names a fact that is accepted, or pruned: then its order is gone."""
+        """Return whether a pair names an accepted or a pruned fact; the order of a pruned fact is not stored."""
         fact = self.facts.get(fact_id)
-        return fact_id in self.gone.fact_ids if fact is None else fact.order == order
+        return fact_id in self.pruned.fact_ids if fact is None else fact.order == order
 
     def _best(self, sound: Iterable[bytes]) -> bytes | None:
         """Return which of sound snapshots is in force: none whose tip lies before another's, then by rank."""

@@ -91,8 +91,8 @@ def reduce_context(
     """
     if namespace.kind == "authority":
         raise AuthorityAsContext(namespace)
-    gone = frozenset(absorbed)
-    bodies = [body for body in bodies_of(facts, chains) if body.body_id not in gone]
+    pruned = frozenset(absorbed)
+    bodies = [body for body in bodies_of(facts, chains) if body.body_id not in pruned]
     genesis = next((body for body in bodies if body.fact.variant == "ContextGenesis"), None)
     members = frozenset(() if genesis is None else genesis.content["members"])
     met: dict[str, list[Body]] = {}

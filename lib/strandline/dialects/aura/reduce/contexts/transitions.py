@@ -1,4 +1,4 @@
-"""AMP transitions of a channel: who certified and finalized what, and where the epochs go from there.
+"""AMP transitions of a channel: which are certified or finalized, and the epochs that follow.
 
 No hash breaks a tie: two certificates of one parent make neither live, and two finalizations stop the channel.
 """
@@ -24,7 +24,7 @@ AND_A3: Final = "A2AndA3"
 
 
 class Parent(NamedTuple):
-    """What transitions of a channel lead away from."""
+    """The parent of transitions: channel, epoch and commitment."""
 
     epoch: int
     commitment: bytes
@@ -43,7 +43,7 @@ def transition_id(identity: Mapping[str, Any]) -> bytes:
 
 @dataclass(slots=True)
 class Transitions:
-    """What facts say about the transitions from one parent, by transition id.
+    """The transitions from one parent, by transition id.
 
     `certified` has a quorum, `finalized` a proven consensus over its id; the value is the commitment that it leads to.
     `dropped` are named by an abort or a supersession with a quorum, `dropped_a3` by one that reaches finalized ones.
@@ -93,7 +93,7 @@ def transitions_of(
 ) -> dict[bytes, dict[Parent, Transitions]]:
     """Return what met bodies say about transitions, by channel and parent.
 
-    A proposal and an alarm need anyone on chain, like every met body. A certificate, an abort, a conflict and a
+    A proposal and an alarm need any member on chain, like every met body. A certificate, an abort, a conflict and a
     supersession need a quorum on chain: else one forged fact could stop a channel. A finalization needs a proven
     consensus over its transition.
     """
@@ -147,9 +147,9 @@ class Walk:
 def walk(commits: AbstractSet[int], at: Mapping[Parent, Transitions]) -> Walk:
     """Return where proven bumps and finalized transitions lead, from epoch 0 without a gap.
 
-    A transition leads on if its parent is finalized and has the commitment that the transition before it led to; after
-    a bump, and at epoch 0, that is not known, and any parent will do if it is the only one. Where nothing finalized
-    leads on, a bump does.
+    A transition leads on if its parent is finalized and has the commitment that the transition before it led to; After
+    a bump and at epoch 0 the commitment is unknown: any parent is accepted if it is the only one. Where nothing
+    finalized leads on, a bump does.
     """
     steps: dict[int, list[tuple[bytes, bytes]]] = {}
     for parent, found in at.items():
@@ -168,7 +168,7 @@ def walk(commits: AbstractSet[int], at: Mapping[Parent, Transitions]) -> Walk:
 
 
 def live_transition(at: Mapping[Parent, Transitions], reached: Walk) -> tuple[bytes, AbstractSet[str]] | None:
-    """Return the one live transition from where a channel stands, with the reasons of its proposals, or None."""
+    """Return the live transition from the current epoch of a channel and the reasons of its proposals, or None."""
     found: list[tuple[bytes, AbstractSet[str]]] = [
         (id_, each.reasons.get(id_, set()))
         for parent, each in at.items()

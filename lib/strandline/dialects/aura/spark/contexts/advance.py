@@ -1,4 +1,4 @@
-"""Budgets of contexts with many facts: the stored ones, and what new charges and limits add to them."""
+"""Budgets of contexts with many facts: the stored ones plus new charges and limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HAS_NEW_BODY: Final = "has_new_body"
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """The budgets of some contexts, all of theirs.
+    """All budgets of some contexts.
 
     `contexts`: HOME, `number` rows; `budgets`: the columns of `flow_budget`; `counts`: HOME and record_count of all
     contexts that the run reduces.
@@ -50,13 +50,13 @@ def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -
     """Advance the budgets of contexts with many facts by their new facts; None if the lake has no such context.
 
     A context is left out if its stored rows do not have the stored hash, or if its stored and its new facts are not
-    exactly its facts now: then another reduction is at work, or something was damaged or restored.
+    exactly its facts now: then another reduction is running, or a table was damaged or restored.
     """
     if touched.changes is None or not may_have_long(tables, REDUCER, MANY_FACTS):
         return None
     is_long = (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     stored = tables.read(STATES).where(is_long).select(*HOME, "record_count", "state_hash")
-    # All facts of the lake leave room for few contexts as long as that.
+    # The number of facts of the lake bounds the number of such contexts.
     long = F.broadcast(
         jobs.checkpoint(stored.join(contexts.of("flows"), list(HOME), "left_semi"), "long contexts")
     )
@@ -71,7 +71,7 @@ def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -
     charges = jobs.checkpoint(flows.sums(flows.charges(counted)), "new charges")
     marked = replace(contexts.retained, stored=_marked(contexts.retained.stored, charges))
     counts = jobs.checkpoint(marked.counted(_HAS_NEW_BODY), "facts of contexts")
-    # Each is of one version: the rows that are compared with the hash are those that new facts are added to.
+    # Both reads are of one version: the rows compared with the hash are the rows that new facts are added to.
     rows = {
         table: each.join(long, list(HOME), "left_semi") for table, each in views.stored_rows(tables).items()
     }
@@ -91,7 +91,7 @@ def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -
         is_all = size["long"] == size["whole"]
         return theirs if is_all else theirs.join(whole, list(HOME), "left_semi")
 
-    # The contents of all charges are read for a copy alone.
+    # The contents of all charges are read only if there is a copy.
     if size["copies"]:
         stored = marked.stored.join(whole, list(HOME), "left_semi")
         older = stored.join(F.broadcast(new_facts.select(*KEY)), list(KEY), "left_anti")

@@ -19,7 +19,7 @@ _BY: Final = ("body_id", "attestors")
 
 
 def proven_pairs(granted: DataFrame) -> DataFrame:
-    """Return what a consensus is proven about: as many attestors on chain as a quorum and as it claims to have.
+    """Return the pairs of proven consensus: as many attestors on chain as a quorum, and as the fact claims.
 
     Reads:  `granted`.  Gives: PAIR, bucket, body_id, attestors (of the least body that proves it).  Rows: one per pair.
     """

@@ -1,4 +1,4 @@
-"""Bodies of contexts in Spark: their members as columns, and who stands behind each."""
+"""Bodies of contexts in Spark: their members as columns, and the attestors of each."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def context_members(facts: DataFrame) -> DataFrame:
 
 
 def granted(facts: DataFrame, chains: DataFrame, members: DataFrame) -> DataFrame:
-    """Return the bodies of GRANTS that somebody attests on chain, of contexts with a genesis.
+    """Return the bodies of GRANTS with an attestation on chain, of contexts with a genesis.
 
     Reads:  facts: rows of `aura_fact`; chains: authority, commitment; members: `context_members`.
     Gives:  BODY, fact_id (the least of its facts), variant, content_json, attestors (on chain, ascending), quorum.

@@ -1,4 +1,4 @@
-"""The carries of contexts, and whether skeletons add up to the stored ones."""
+"""The carries of contexts, and the check that skeletons give the stored sums."""
 
 from __future__ import annotations
 

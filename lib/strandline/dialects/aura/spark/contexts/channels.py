@@ -36,7 +36,7 @@ def commits(granted: DataFrame, proven: DataFrame) -> DataFrame:
 
 
 def bump_hash() -> Column:
-    """Return what a consensus about a bump hashes.  Reads: namespace, channel, parent_epoch, bump_id."""
+    """Return the hash that a consensus about a bump agrees on.  Reads: namespace, channel, parent_epoch, bump_id."""
     parent = F.col("parent_epoch")
     return tagged(
         "strandline/aura/op/amp-bump/1", context_id(F.col("namespace")), F.col("channel"), u64(parent), u64(parent + 1),
@@ -88,7 +88,7 @@ def _epochs(committed: DataFrame) -> DataFrame:
 
 
 def _aggregates() -> list[Column]:
-    """Return what decides a channel, as aggregates of its bodies, which carry its epoch."""
+    """Return the aggregates of the bodies of a channel that decide its row; the bodies have its epoch as a column."""
     is_checkpoint = F.col("variant") == CHECKPOINT
     is_past = is_checkpoint & (F.col("chan_epoch") <= F.col("epoch"))
     is_now = is_checkpoint & (F.col("chan_epoch") == F.col("epoch"))

@@ -1,4 +1,4 @@
-"""Charges of contexts in a plan: their JSON is parsed once; then what keeps them, and the skeletons that stay."""
+"""Charges of contexts in a pruning plan: their JSON, parsed once, the rules that keep them, and their skeletons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def charges(facts: DataFrame) -> DataFrame:
 
 
 def holds(rows: DataFrame, budgets: DataFrame, skip_window: int, jobs: Jobs) -> DataFrame:
-    """Say what keeps each charge, but for what other facts say.
+    """Give the rule (hold) that keeps each charge, except the rules that depend on other facts.
 
     Reads:  `charges` that are not pruned themselves; budgets: rows of `flow_budget`.
     Gives:  the columns of `rows`, hold.
@@ -62,13 +62,13 @@ def holds(rows: DataFrame, budgets: DataFrame, skip_window: int, jobs: Jobs) -> 
 
 
 def detail() -> Column:
-    """Return what `PrunePlan.members` keep of a charge: its content, whether it counts.  Reads: `charges`, is_gone."""
-    counts: Any = F.col("is_gone").isNull().alias("counts")
+    """Return the content of a charge and whether it counts, for `PrunePlan.members`.  Reads: `charges`, is_pruned."""
+    counts: Any = F.col("is_pruned").isNull().alias("counts")
     return F.struct(*_CONTENT, counts).alias("detail")
 
 
 def sums(chosen: DataFrame) -> DataFrame:
-    """Return what chosen charges add to their budgets, as `flows.sums`.  Reads: `PrunePlan.members`."""
+    """Return the sums of chosen charges, as `flows.sums`.  Reads: `PrunePlan.members`."""
     each = chosen.where("detail.counts").select(
         "namespace", "bucket", F.col("alt_id").alias("body_id"), *(f"detail.{name}" for name in _CONTENT)
     )

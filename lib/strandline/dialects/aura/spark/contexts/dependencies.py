@@ -1,4 +1,4 @@
-"""What contexts take from authorities: the states on their chains, and their tips."""
+"""The inputs of contexts from authorities: the states on their chains, and their tips."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from strandline.frames.listed import is_listed
 class Dependents:
     """The stored contexts with a member that this run reduced.
 
-    `contexts`: HOME, is_bereft (it depends on a state which is not on its authority's chain any more, or on an
+    `contexts`: HOME, is_invalidated (it depends on a state which is not on its authority's chain any more, or on an
     authority that was refused: states that are on its chain now were not when it was reduced); one row each.
-    `bereft_buckets`: those of bereft contexts.
+    `invalidated_buckets`: those of invalidated contexts.
     """
 
     contexts: DataFrame
-    bereft_buckets: tuple[int, ...]
+    invalidated_buckets: tuple[int, ...]
 
-    def bereft(self) -> DataFrame:
+    def invalidated(self) -> DataFrame:
         """Return the contexts that must be reduced again.  Gives: HOME.  Rows: one per context."""
-        return self.contexts.where("is_bereft").select(*HOME)
+        return self.contexts.where("is_invalidated").select(*HOME)
 
 
 class Members:
-    """Authorities as this run leaves them: those that it reduced, and all others as they are stored."""
+    """Authorities after this run: those that it reduced, and the others as stored."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Members:
         return self._authorities if self._is_full else self._authorities.unionByName(self._others(stored))
 
     def _states_of(self, applied: DataFrame) -> DataFrame:
-        """Return the states that applied operations made, with those of pruned ones."""
+        """Return the states that applied or pruned operations made."""
         made = applied.select("namespace", F.col("new_commitment").alias("commitment"))
         if self.pruned is not None:
             made = made.unionByName(self.pruned.paths(applied))
@@ -98,20 +98,22 @@ class Members:
             F.lit(True).alias("is_held"),
         )
         used = self._used().join(moved, "member", "left_semi").join(held, ["member", "commitment"], "left")
-        is_bereft = F.col("is_held").isNull() | is_listed("member", retried)
-        named = used.select(*HOME, is_bereft.alias("is_bereft"))
+        is_invalidated = F.col("is_held").isNull() | is_listed("member", retried)
+        named = used.select(*HOME, is_invalidated.alias("is_invalidated"))
         known = self._tables.read(AUTHORITIES).select("namespace")
         new = self._jobs.checkpoint(
             self._authorities.join(known, "namespace", "left_anti"), "new authorities"
         )
         if self._jobs.has_rows(new):
             named = named.unionByName(self._with_new(new, retried))
-        grouped = named.groupBy(*HOME).agg(F.max("is_bereft").alias("is_bereft"))
+        grouped = named.groupBy(*HOME).agg(F.max("is_invalidated").alias("is_invalidated"))
         contexts = self._jobs.checkpoint(grouped, "dependents")
         found = self._jobs.row(
             contexts.agg(
                 F.count(F.lit(1)).alias("rows"),
-                F.sort_array(F.collect_set(F.when(F.col("is_bereft"), F.col("bucket")))).alias("buckets"),
+                F.sort_array(F.collect_set(F.when(F.col("is_invalidated"), F.col("bucket")))).alias(
+                    "buckets"
+                ),
             )
         )
         return Dependents(contexts, tuple(found["buckets"])) if found["rows"] else None
@@ -131,11 +133,11 @@ class Members:
     def _with_new(self, new: DataFrame, retried: tuple[str, ...]) -> DataFrame:
         """Return the contexts with a member whose journal came with this run, or that had no row when it was refused.
 
-        Gives:  HOME, is_bereft.  Rows: one per such member.
+        Gives:  HOME, is_invalidated.  Rows: one per such member.
         """
         each = context_members(self._geneses()).select(*HOME, F.explode("members").alias("authority"))
-        found = new.select(authority_id(), is_listed("namespace", retried).alias("is_bereft"))
-        return each.join(found, "authority").select(*HOME, "is_bereft")
+        found = new.select(authority_id(), is_listed("namespace", retried).alias("is_invalidated"))
+        return each.join(found, "authority").select(*HOME, "is_invalidated")
 
     def _geneses(self) -> DataFrame:
         return self._tables.read(FACTS).where(F.col("variant") == "ContextGenesis")

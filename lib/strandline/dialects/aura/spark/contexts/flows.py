@@ -63,7 +63,7 @@ def budgets(parts: DataFrame, limits: DataFrame) -> DataFrame:
 
 
 def sums(charges: DataFrame) -> DataFrame:
-    """Return what each charge adds to its budget.
+    """Return the share of each charge in its budget.
 
     Reads:  namespace, bucket, body_id and the members of charges.
     Gives:  _KEY, spent, charges (1), nonce, body_id.
@@ -83,12 +83,12 @@ def as_sums(stored: DataFrame) -> DataFrame:
 
 
 def added(parts: DataFrame) -> DataFrame:
-    """Add up sums of charges by budget.  Reads: `sums`.  Gives: the same columns.  Rows: one per budget."""
+    """Sum charges by budget.  Reads: `sums`.  Gives: the same columns.  Rows: one per budget."""
     return parts.groupBy(*_KEY).agg(*_totals()).select(*_KEY, "spent", "charges", "last.*")
 
 
 def _totals() -> list[Column]:
-    """Return what `sums` add up to; `spent` stays at its greatest value should it get there."""
+    """Return the totals of `sums`; `spent` saturates at its greatest value."""
     spent = F.least(F.coalesce(F.sum("spent"), F.lit(0)), F.lit(Decimal(MOST)))
     tip = F.max(F.when(F.col("nonce").isNotNull(), F.struct("nonce", "body_id")))
     return [

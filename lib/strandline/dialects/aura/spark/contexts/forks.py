@@ -25,7 +25,7 @@ _CLAIM: Final = "claim"
 
 
 def contradictions(facts: DataFrame, committed: DataFrame) -> DataFrame:
-    """Return who claimed two things at one place: by attestations on any known state, or by proven commits.
+    """Return contradictory claims at one place: attestations at any known state, or proven commits.
 
     Reads:  facts: rows of `aura_fact`; committed: `channels.commits`.
     Gives:  _PLACE, members, member_count, id_a, id_b.  Rows: one per place with two claims or more.
@@ -62,7 +62,7 @@ def equivocations(
 ) -> DataFrame | None:
     """Return rows of `equivocation` with their evidence, or None without any.
 
-    There is no row where a state that it shows cannot be built any more, since operations were pruned.
+    A fork has no row if a state in its evidence cannot be built any more because operations were pruned.
 
     Reads:  found: `contradictions`; facts: rows of `aura_fact`.  Gives: the columns of `equivocation`.
     The states under which authorities attested are computed from their operations, an authority a task.
@@ -92,7 +92,7 @@ def equivocations(
             F.col("wanted").isNull() | (F.col("wanted") == F.size("states"))
         )
     rows = rows.select(*kernels.FORK_COLUMNS)
-    # Evidence takes many joins, and a MERGE reads its rows more than once.
+    # Cached: evidence takes many joins, and a MERGE reads its rows more than once.
     return jobs.checkpoint(map_batches(rows, kernels.fork_rows, EQUIVOCATION_SCHEMA), "evidence of forks")
 
 
@@ -113,7 +113,7 @@ def kept(found: DataFrame, made: DataFrame | None, evidence: DataFrame | None, t
 def _state_inputs(
     states: DataFrame, pruned: PrunedOperations | None, tables: Tables, version: int
 ) -> DataFrame:
-    """Return what the commitments of all states of these authorities hash.  Gives: authority, commitment, input."""
+    """Return the hash inputs of all states of these authorities.  Gives: authority, commitment, input."""
     authorities = states.select(authority_namespace().alias("namespace")).distinct()
     operations = tables.read_version(FACTS, version).where(F.col("kind") == "AttestedOp")
     theirs = operations.join(authorities, "namespace", "left_semi")

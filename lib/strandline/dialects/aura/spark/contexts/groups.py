@@ -18,8 +18,8 @@ class Contexts:
     """The contexts that a run reduces.
 
     `named`: HOME, and for each of GROUPS whether its rows are computed again; one row each. `groups`: those with such a
-    context; `everywhere`: those of which all are such contexts. `retained`: what counts of all of their facts, and what
-    pruned ones add up to. `is_full`: all rows of all contexts of the lake are computed again.
+    context; `everywhere`: those of which all are such contexts. `retained`: their facts that count, and the sums of
+    pruned ones. `is_full`: all rows of all contexts of the lake are computed again.
     """
 
     named: DataFrame
@@ -41,7 +41,7 @@ class Contexts:
         return self._of(self.retained.facts.where(F.col("variant").isin(*GROUPS[group])), group)
 
     def carried(self, jobs: Jobs) -> DataFrame | None:
-        """Return what pruned charges add up to, in the contexts whose budgets are computed again, as `flows.sums`."""
+        """Return the sums of pruned charges of the contexts whose budgets are computed again, as `flows.sums`."""
         sums = self.retained.carried(jobs)
         return None if sums is None else self._of(sums, "flows")
 
@@ -49,11 +49,11 @@ class Contexts:
         return rows if self.is_full else rows.join(self.of(group), list(HOME), "left_semi")
 
 
-def with_bereft(named: DataFrame, bereft: DataFrame) -> DataFrame:
-    """Add contexts that depend on a lost state: what grants there is computed again.
+def with_invalidated(named: DataFrame, invalidated: DataFrame) -> DataFrame:
+    """Add contexts that depend on a lost state: the rows of their group `grants` are computed again.
 
-    Reads:  named: as in `Contexts`; bereft: HOME.  Gives: the columns of `named`.  Rows: one per context.
+    Reads:  named: as in `Contexts`; invalidated: HOME.  Gives: the columns of `named`.  Rows: one per context.
     """
-    again = bereft.withColumns({group: F.lit(group == "grants") for group in GROUPS})
+    again = invalidated.withColumns({group: F.lit(group == "grants") for group in GROUPS})
     together = named.unionByName(again).groupBy(*HOME)
     return together.agg(*(F.max(group).alias(group) for group in GROUPS))

@@ -1,4 +1,4 @@
-"""What keeps the bodies of contexts but for charges, as joins: the rules of `reduce.contexts.holds`."""
+"""The rules that keep bodies of contexts other than charges, as joins: those of `reduce.contexts.holds`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Rule: TypeAlias = Callable[[DataFrame, View], DataFrame]
 
 
 def holds(facts: DataFrame, ordinary: View, final: View) -> DataFrame:
-    """Say of each checkpoint and each proposed bump what keeps it in its channel.
+    """Give the rule (hold) that keeps each checkpoint and each proposed bump in its channel.
 
     Reads:  facts: the facts that count; ordinary, final: the views.
     Gives:  namespace, body_id, hold (null: it may go, but for `flags`).
@@ -85,7 +85,7 @@ def _referenced(facts: DataFrame, ids: DataFrame) -> DataFrame:
 
 
 def _pending(rows: DataFrame, final: View) -> DataFrame:
-    """Return what a consensus is about that is not proven in the final view.  Gives: namespace, operation_hash."""
+    """Return the hashes of consensus not proven in the final view.  Gives: namespace, operation_hash."""
     claims = parsed(rows, "Consensus").select(*PAIR).distinct()
     return claims.join(final.proven.select(*PAIR), list(PAIR), "left_anti").select(
         "namespace", "operation_hash"
@@ -105,7 +105,7 @@ def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) 
 
 
 def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:
-    """Say what keeps checkpoints in one view.  Gives: the columns of `checkpoints`, hold, is_there (the channel is)."""
+    """Give the hold of checkpoints in a view.  Gives: the columns of `checkpoints`, hold, is_there (the channel is)."""
     ends = (
         parsed(seen.granted, CHECKPOINT)
         .groupBy(*_PEERS)
@@ -124,7 +124,7 @@ def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:
 
 
 def _of_bumps(bumps: DataFrame, seen: View) -> DataFrame:
-    """Say what keeps proposed bumps in one view.  Gives: the columns of `bumps`, hold, is_there (the channel is)."""
+    """Give the hold of proposed bumps in one view.  Gives: the columns of `bumps`, hold, is_there (the channel is)."""
     is_open = F.coalesce(F.col("parent_epoch") >= F.col("now"), F.lit(True))
     hold = F.when(is_open, F.lit("EPOCH_OPEN"))
     return _placed(bumps, seen).select(*bumps.columns, hold.alias("hold"), "is_there")
@@ -139,7 +139,7 @@ def _placed(bodies: DataFrame, seen: View) -> DataFrame:
 
 
 def _of_channels(bodies: DataFrame, rule: _Rule, ordinary: View, final: View) -> DataFrame:
-    """Say what keeps bodies of channels; NOT_FINAL where only the final view keeps them, or does not know the channel.
+    """Give the hold of bodies of channels; NOT_FINAL if only the final view keeps them, or lacks the channel.
 
     Gives:  namespace, body_id, hold.  Rows: one per body.
     """

@@ -1,4 +1,4 @@
-"""Reduction of contexts: those with new facts, and those that an authority left that lost a state."""
+"""Reduction of contexts: those with new facts, and those that depend on a state that lost a fork."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from strandline.dialects.aura.spark.contexts import bodies, forks, views
 from strandline.dialects.aura.spark.contexts.advance import Advanced, advanced
 from strandline.dialects.aura.spark.contexts.dependencies import Members
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
-from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
+from strandline.dialects.aura.spark.contexts.groups import Contexts, with_invalidated
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.namespaces import of_members
 from strandline.dialects.aura.spark.reduction import Authorities
@@ -60,9 +60,9 @@ def reduce(
 ) -> Reduction:
     """Reduce the contexts that the run touches and those that depend on a lost state; then as `_together`.
 
-    `authorities` is what this run makes of authorities. Only rows of groups with new facts are computed again, and all
-    that grants where a state was lost: what restricts counts at lost states, too. A context whose members only grew
-    keeps its rows; its state names their new tips.
+    `authorities` are those that this run reduced. Rows are computed again only for groups with new facts, and for the
+    group `grants` of contexts that depend on a lost state: facts that restrict count at lost states, too. A context
+    whose members only grew keeps its rows; its state names their new tips.
     """
     members = Members(authorities, tables, jobs, is_full=touched.is_full, pruned=pruned)
     parts = [] if authorities is None else [authorities.rows]
@@ -71,9 +71,9 @@ def reduce(
     is_few = touched.is_few
     dependents = None if touched.is_full else members.dependents(scope.retry_namespaces)
     if dependents is not None:
-        if dependents.bereft_buckets:
-            named = jobs.checkpoint(with_bereft(named, dependents.bereft()), "contexts")
-            buckets, groups = tuple(sorted({*buckets, *dependents.bereft_buckets})), groups | {"grants"}
+        if dependents.invalidated_buckets:
+            named = jobs.checkpoint(with_invalidated(named, dependents.invalidated()), "contexts")
+            buckets, groups = tuple(sorted({*buckets, *dependents.invalidated_buckets})), groups | {"grants"}
             everywhere, is_few = frozenset(), False
         parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
     if buckets:
@@ -82,7 +82,7 @@ def reduce(
         if touched.is_full and retained.pruned is not None:
             groups |= {
                 "flows"
-            }  # All charges of a context may be pruned: then its budgets are in carries alone.
+            }  # All charges of a context may be pruned: then its budgets are only in carries.
         elif not touched.is_full:
             homes = named.select(*HOME)
             retained = retained.of(broadcast(homes) if is_few else homes)
@@ -199,9 +199,9 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
         found = [part.tables[table] for part in parts if table in part.tables]
         if found:
             rows[table] = fold(DataFrame.unionByName, found)
-        gone = [part.deletes[table] for part in parts if table in part.deletes]
-        if gone:
-            deletes[table] = fold(DataFrame.unionByName, gone)
+        deleted = [part.deletes[table] for part in parts if table in part.deletes]
+        if deleted:
+            deletes[table] = fold(DataFrame.unionByName, deleted)
     states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
         rows, states, deletes,

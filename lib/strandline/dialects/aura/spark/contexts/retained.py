@@ -1,4 +1,4 @@
-"""The facts of contexts that count, and what pruned ones add up to."""
+"""The facts of contexts that count, and the sums of pruned ones."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class RetainedFacts:
 
     Other copies of a pruned body, and rows that a collection has not deleted yet, are in `stored`: they do not count.
     `copied`: the pruned facts of which the body is stored (namespace, record_id, alt_id), or None if nobody has looked
-    for them yet; `is_apart`: there are none.
+    for them yet; `has_no_copies`: there are none.
     """
 
     stored: DataFrame
     pruned: PrunedFacts | None
     copied: DataFrame | None = None
-    is_apart: bool = False
+    has_no_copies: bool = False
 
     @property
     def pruned_bodies(self) -> DataFrame | None:
         """The pruned rows (namespace, record_id, alt_id) that stored facts may share a body with, or None."""
-        if self.pruned is None or self.is_apart:
+        if self.pruned is None or self.has_no_copies:
             return None
         return self.pruned.rows if self.copied is None else self.copied
 
@@ -81,7 +81,7 @@ class RetainedFacts:
         )
 
     def looked_through(self, jobs: Jobs) -> RetainedFacts:
-        """Return the same for facts that are read several times: mostly no pruned body is stored in a copy."""
+        """Return this with `copied` looked up, for facts that are read several times: mostly there are no copies."""
         if self.pruned is None:
             return self
         rows = self.pruned.rows.select(*KEY, "alt_id")
@@ -89,7 +89,7 @@ class RetainedFacts:
         copied = jobs.checkpoint(
             rows.join(stored, ["namespace", "alt_id"], "left_semi"), "copies of pruned facts"
         )
-        return replace(self, copied=copied, is_apart=not jobs.has_rows(copied))
+        return replace(self, copied=copied, has_no_copies=not jobs.has_rows(copied))
 
     def where(self, is_wanted: Column) -> RetainedFacts:
         """Return the facts of the contexts for which a condition on namespace and bucket is true."""
@@ -121,7 +121,7 @@ class RetainedFacts:
     def carried(self, jobs: Jobs) -> DataFrame | None:
         """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts.
 
-        Where a carry is damaged the skeletons are added up.
+        Where a carry is damaged, the skeletons are summed.
         """
         damaged = self.damaged()
         if self.pruned is None or damaged is None:
@@ -140,7 +140,7 @@ class RetainedFacts:
     def evidence(self, tables: Tables) -> DataFrame | None:
         """Return the stored rows of `equivocation` that name a pruned fact, or None without pruned facts.
 
-        Such a row stays as it is: the facts that prove it are not there any more, but it has their bytes.
+        Such a row stays unchanged: the facts that prove it are deleted, but the row has their bytes.
         """
         if self.pruned is None:
             return None

@@ -1,4 +1,4 @@
-"""AMP transitions in Spark: what counts at each parent, where the epochs go, and which transition is live."""
+"""AMP transitions in Spark: their status at each parent, the epochs of channels, and the live transition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REACHED: Final = "STRUCT<epoch: DECIMAL(20,0), commitment: BINARY>"
 
 
 def moves(granted: DataFrame, proven: DataFrame) -> DataFrame:
-    """Return what bodies say about the transitions from each parent.
+    """Return the status of the transitions from each parent.
 
     Reads:  `granted`, `proven_pairs`.
     Gives:  _PLACE; is_finalized, is_live (status A3Finalized, A2Live); final_to: where the finalized one leads; live_id
@@ -105,7 +105,7 @@ def _said(granted: DataFrame, proven: DataFrame) -> DataFrame:
 
 
 def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
-    """Return where the epochs of channels lead, over finalized transitions and proven bumps, from 0 without a gap.
+    """Return the epoch that finalized transitions and proven bumps of a channel lead to, from 0 without a gap.
 
     Reads:  `moves`, `channels.commits`.  Gives: CHANNEL, epoch, commitment, is_forked.
     Rows:   one per channel with a transition or a proven bump; a task folds the steps of one channel.
@@ -138,7 +138,7 @@ def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
 
 
 def _step(at: Column, step: Column) -> Column:
-    """Return where one step leads: on by the one transition that fits, else by a bump, else nowhere."""
+    """Return the state after one step: by the one transition that fits, else by a bump, else unchanged."""
     fits = F.filter(
         step["leads"], lambda lead: at["commitment"].isNull() | (lead["before"] == at["commitment"])
     )
@@ -151,12 +151,12 @@ def _step(at: Column, step: Column) -> Column:
 
 
 def live(found: DataFrame, ends: DataFrame) -> DataFrame:
-    """Return the one live transition from where a channel stands.
+    """Return the live transition from the current epoch of a channel.
 
     Reads:  `moves`, `reached`.  Gives: CHANNEL, live_id, live_gravity (1: routine).  Rows: one per channel with one.
     """
-    stands = found.where("is_live").join(ends.select(*CHANNEL, "epoch", "commitment"), list(CHANNEL))
-    fits = stands.where(
+    candidates = found.where("is_live").join(ends.select(*CHANNEL, "epoch", "commitment"), list(CHANNEL))
+    fits = candidates.where(
         (F.col("parent_epoch") == F.col("epoch"))
         & (F.col("commitment").isNull() | (F.col("commitment") == F.col("parent_commitment")))
     )

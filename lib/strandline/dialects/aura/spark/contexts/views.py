@@ -1,4 +1,4 @@
-"""What counts in contexts by the states that their members are in, and the rows that follow from it."""
+"""The bodies that count for given states of the members of contexts, and the reduced rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from strandline.dialects.aura.spark.tables import BINDINGS, CAPABILITIES, CHANNE
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Contexts by some states of their members.
+    """The bodies that count for some states of the members.
 
     `bodies.granted`, `bindings.proven_pairs`, `channels.commits` and `channels.channel_epochs`.
     """
@@ -37,13 +37,13 @@ class View:
 def view(
     facts: DataFrame, chains: DataFrame, members: DataFrame, jobs: Jobs, *, has_transitions: bool = False
 ) -> View:
-    """Return what counts by these states; `has_transitions`: AMP transitions move channels.
+    """Return the bodies that count for these states; `has_transitions`: AMP transitions move channels.
 
     Reads:  facts: rows of `aura_fact` that count; chains: authority, commitment; members: `bodies.context_members`.
     """
     granted = jobs.checkpoint(bodies.granted(facts, chains, members), "bodies")
     if not jobs.has_rows(granted):
-        # Of a frame that is known to be empty Spark plans no job, so nothing needs to be kept.
+        # Spark plans no job for a frame that is known to be empty, so it is not cached.
         return _view(granted.limit(0), lambda frame, _: frame, has_transitions=has_transitions)
     return _view(granted, jobs.checkpoint, has_transitions=has_transitions)
 

@@ -20,9 +20,9 @@ MAX_BOUNDS: Final = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """What holds after the new entries: the end of the view, the tips of all logs, the new screws, the final length.
+    """The result after the new entries: the end of the view, the tips of all logs, the new screws, the final length.
 
-    Rows of the view below `changed_from` have the positions and hashes that they had.
+    Rows of the view below `changed_from` keep their positions and hashes.
     """
 
     tail: Tail
@@ -41,16 +41,16 @@ def increment(
     *,
     is_waiting: bool = False,
 ) -> Increment | None:
-    """Return what is after new entries, or None if the group must be reduced from all of its entries.
+    """Return the result after new entries, or None if the group must be reduced from all of its entries.
 
     `tips` are those of all logs with entries, each unforked. `window` are the stored entries above `needed_above`.
     `tail` starts at or below the final length, and every new message comes after its start. `is_waiting`: a log is
-    waited for that has no entry, so that no row can be final. It must be reduced in full
+    waited for that has no entry, so that no row can be final. The group must be reduced in full
     - if a new entry states membership, or does not extend the tip of an active log;
     - if a new tip or a screw has not seen all remove-log entries;
     - if a screw rewinds to before `tail`, names heads before `window`, follows a remove-log, or its heads do not fit;
-    - if the pasts of `window` and `new` have too many values (MAX_BOUNDS) to be held at once;
-    - if rows become final in a group that had none: other facts of its membership can forbid that.
+    - if the pasts of `window` and `new` have too many values (MAX_BOUNDS) for memory;
+    - if rows become final in a group without final rows: its membership, which is not known here, can forbid that.
     """
     fresh = sorted({header.record_id: header for header in new}.values(), key=_parents_first)
     held = {header.record_id: header for header in sorted([*window, *fresh], key=_parents_first)}

@@ -1,4 +1,4 @@
-"""New screws, judged by the end of the view."""
+"""Verdicts on new screws, from the end of the view."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def judged(
     held: Mapping[bytes, Header],
     pasts: Mapping[bytes, Bounds],
 ) -> tuple[JudgedScrew, ...] | None:
-    """Return the new screws with their verdicts, or None if what is given does not decide one.
+    """Return the new screws with their verdicts, or None if the given entries do not decide one of them.
 
     `longer` is the end of the view with the new messages in it, `held` the entries of the window and the new ones.
     """
@@ -71,7 +71,7 @@ def _union(
     held: Mapping[bytes, Header],
     pasts: Mapping[bytes, Bounds],
 ) -> Bounds | None:
-    """Return the union of the pasts of a screw's heads, or None if they are not all held, or do not fit."""
+    """Return the union of the pasts of a screw's heads, or None if some are missing, or do not fit."""
     before: Bounds = {}
     for head in screw.from_heads:
         if head not in held or held[head].seq > own.get(held[head].log, NONE):

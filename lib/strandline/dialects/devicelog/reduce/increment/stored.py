@@ -1,6 +1,6 @@
-"""What reduced tables hold of a group without forks, and which of its entries new ones need.
+"""The stored state of a group without forks, and the stored entries that an increment needs.
 
-Everything is by log here, since without forks a log is one branch.
+All maps are by log, since without forks a log is one branch.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tail:
 def needed_above(tips: Mapping[bytes, Tip], new: Iterable[Header]) -> Bounds:
     """Return, by log, the seq above which stored entries are needed.
 
-    All below is in the past of every tip that grows. The tips themselves are needed.
+    Entries below are in the past of every tip that grows. The tips themselves are needed.
     """
     growing = {header.log for header in new} & tips.keys()
     return {
@@ -69,8 +69,8 @@ def removals_of(held: Iterable[Header]) -> list[Header]:
 def knows_all(removals: Iterable[Header], past: Bounds) -> bool:
     """Return whether a past holds all remove-log entries; `removals` are those that can be outside of it.
 
-    Then what is effective of the past is the same judged by the past alone and by all entries: ranks come from grants,
-    which are in it, and an admission or a start that is not in it decides nothing about entries that are.
+    Then the effective entries of the past are the same, whether judged by the past or by all entries: ranks come from
+    grants, which are in the past, and an admission or a start outside of it decides nothing about entries inside.
     """
     return all(header.seq <= past.get(header.log, NONE) for header in removals)
 

@@ -27,7 +27,7 @@ def can_extend(tips: Mapping[bytes, Tip], new: Iterable[Header]) -> bool:
 def pasts_of(tips: Mapping[bytes, Tip], ordered: Iterable[Header]) -> dict[bytes, Bounds]:
     """Return the past of each entry, parents first: those of new entries exactly.
 
-    What is left out of those of the window is in the past of every tip that grows.
+    Entries left out of the pasts of the window are in the past of every tip that grows.
     """
     pasts = {tip.record_id: tip.past for tip in tips.values()}
     for header in ordered:

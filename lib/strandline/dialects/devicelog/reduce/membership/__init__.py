@@ -7,6 +7,6 @@ from strandline.dialects.devicelog.reduce.membership.decided import (
     Status,
 )
 from strandline.dialects.devicelog.reduce.membership.pasts import Memberships
-from strandline.dialects.devicelog.reduce.membership.settle import settle
+from strandline.dialects.devicelog.reduce.membership.resolve import resolve
 
-__all__ = ["EFFECTIVE", "LAST", "Membership", "Memberships", "Status", "settle"]
+__all__ = ["EFFECTIVE", "LAST", "Membership", "Memberships", "Status", "resolve"]

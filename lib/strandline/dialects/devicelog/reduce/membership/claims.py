@@ -1,4 +1,4 @@
-"""What membership entries claim, sorted by the log that it concerns."""
+"""The claims of membership entries, by the log that they concern."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strandline.dialects.devicelog.types import AddStatement, KeyStatement, Remo
 
 
 class Claims:
-    """The starts, grants and removals of logs: of all entries, or of those that decide about logs in a past.
+    """The starts, grants and removals of logs, from all entries or from those that decide about logs in a past.
 
     Only the claims of all entries have the grants of every log, and the removals that decide nothing.
     """
@@ -26,7 +26,7 @@ class Claims:
             self.add(index)
 
     def add(self, index: int) -> None:
-        """Sort in what a membership entry states."""
+        """Add the claims of a membership entry."""
         header = self._graph.entries[index]
         match header.statement:
             case KeyStatement(_, initial):
@@ -45,7 +45,7 @@ class Claims:
         return *key_of(self._graph.entries[grant]), self._graph.places.get((grant, log), 0)
 
     def candidates(self, logs: Iterable[bytes]) -> Iterator[tuple[Rank, bytes, int]]:
-        """Yield the grants of the key entries of logs, by which these may be settled; NONE is the founder's right."""
+        """Yield the grants of the key entries of logs, by which these may be resolved; NONE is the founder's right."""
         for log in logs:
             for start in self.starts.get(log, ()):
                 grant = self.grant(start)
@@ -63,7 +63,7 @@ class Claims:
             yield self._graph.entries[index].log
 
     def removal(self, index: int) -> RemoveStatement:
-        """Return what a remove-log states.
+        """Return the statement of a remove-log.
 
         Raises:
             ValueError: the entry is none.

@@ -1,4 +1,4 @@
-"""What is decided about the logs of a group: ranks, verdicts of removals, which entries are effective."""
+"""The membership of a group: ranks of logs, verdicts on removals, and the effective entries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EFFECTIVE: Final = "effective"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a log ends, and the deciding remove-log, by index; `last` is None if none of its entries stays."""
+    """The end of a log, and the deciding remove-log, by index; `last` is None if no entry of the log is effective."""
 
     last: int | None
     seq: int
@@ -36,8 +36,8 @@ class Cut:
 class Membership:
     """The verdicts of a set of entries; everything by log, by branch number, or by index of an entry.
 
-    `roots` are the branches in which logs start with a granted key entry, `chains` the bounds by branch within which a
-    log that is cut keeps its entries. So a branch that starts later has its place without another settlement.
+    `roots` are the branches in which logs start with a granted key entry. `chains` are the bounds by branch within
+    which the entries of a cut log are effective. So a branch that starts later is placed without a new resolution.
     `grants` are the effective grants of each log, ascending. `withdrawn` is, for a log without entries, the least rank
     of those who remove it: grants behind it are withdrawn.
     """
@@ -53,7 +53,7 @@ class Membership:
 
     @property
     def values(self) -> int:
-        """How many values it holds of logs that have entries."""
+        """The number of stored values of logs that have entries."""
         return len(self.ranks) + sum(map(len, self.chains.values()))
 
     def kept(self, graph: Graph, branch: int) -> int:

@@ -11,7 +11,7 @@ from strandline.dialects.devicelog.reduce.bounds import Past, Sums
 from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership.decided import effective_within
-from strandline.dialects.devicelog.reduce.membership.settle import PastMembership
+from strandline.dialects.devicelog.reduce.membership.resolve import PastMembership
 from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
 
 _MOST: Final = 256
@@ -21,14 +21,14 @@ _MOST_VALUES: Final = 2**18
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A membership, and how many branches of pasts have effective entries in it."""
+    """A membership, and the number of branches of pasts with effective entries in it."""
 
     membership: PastMembership
     effective: Sums
 
     @property
     def values(self) -> int:
-        """How many values both hold."""
+        """The number of stored values of both."""
         return self.membership.values + len(self.effective)
 
     def within(self, bounds: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -58,7 +58,7 @@ class Memberships:
     def within_past(self, past: Past, most: int) -> dict[int, int] | None:
         """Return the effective bounds by branch in the reduction of a past, None for more than `most`.
 
-        The cost is that of what the past does not share with earlier ones, and of `most`.
+        The cost is that of the parts that the past does not share with earlier ones, and of `most`.
         """
         found = self._of(self._counts.items(past))
         if found.effective.total(past) > most:
@@ -74,15 +74,15 @@ class Memberships:
             deciding = (
                 index for number, count in counts.items() for index in self._deciding[number].first(count)
             )
-            found = self._found[signature] = self._settled(deciding)
+            found = self._found[signature] = self._resolved(deciding)
         return found
 
-    def _settled(self, deciding: Iterable[int]) -> _Found:
+    def _resolved(self, deciding: Iterable[int]) -> _Found:
         membership = PastMembership(self._graph, deciding, self._only_starts)
         return _Found(membership, Sums(lambda branch, seq: int(min(seq, membership.kept(branch)) != NONE)))
 
     def _forget(self) -> None:
-        """Make room for a membership, by those that were found first."""
+        """Make room for a membership: forget the oldest ones."""
         values = sum(each.values for each in self._found.values())
         while self._found and (len(self._found) >= _MOST or values > _MOST_VALUES):
             values -= self._found.pop(next(iter(self._found))).values

@@ -1,4 +1,4 @@
-"""The walk that settles logs in ascending rank."""
+"""The walk that resolves logs in ascending rank."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from strandline.dialects.devicelog.reduce.membership.decided import (
 from strandline.dialects.devicelog.types import NOTHING
 
 
-def settle(graph: Graph) -> Membership:
+def resolve(graph: Graph) -> Membership:
     """Return the membership of all entries."""
     if _is_feed(graph):
         return _feed(graph)
     claims = Claims(graph, None)
     walk = _Walk(graph, claims)
-    walk.settle(claims.starts.keys())
-    walk.settle_grants()
+    walk.resolve(claims.starts.keys())
+    walk.resolve_grants()
     return walk.found
 
 
@@ -40,21 +40,21 @@ class PastMembership:
         self._only_starts = only_starts
         self._claims = Claims(graph, deciding)
         self._walk = _Walk(graph, self._claims)
-        self._settled: set[bytes] = set()
+        self._resolved: set[bytes] = set()
         if _is_feed(graph):
             self._walk.found = _feed(graph)
-            self._settled.update(graph.logs)
+            self._resolved.update(graph.logs)
 
     @property
     def values(self) -> int:
-        """How many values it holds."""
+        """The number of stored values."""
         return self._walk.found.values
 
     def kept(self, branch: int) -> int:
         """Return the greatest effective seq of a branch, or NONE; MAX_NUMBER if it is not cut."""
         log = self._graph.branches[branch].log
-        if log not in self._settled:
-            self._walk.settle(self._needed(log))
+        if log not in self._resolved:
+            self._walk.resolve(self._needed(log))
         return self._walk.found.kept(self._graph, branch)
 
     def _needed(self, log: bytes) -> list[bytes]:
@@ -62,9 +62,9 @@ class PastMembership:
         needed, waiting = [], [log]
         while waiting:
             each = waiting.pop()
-            if each in self._settled:
+            if each in self._resolved:
                 continue
-            self._settled.add(each)
+            self._resolved.add(each)
             needed.append(each)
             if each in self._only_starts:
                 self._claims.add(self._only_starts[each])
@@ -83,9 +83,9 @@ def _feed(graph: Graph) -> Membership:
 
 
 class _Walk:
-    """Settles logs in ascending rank, so that all that can cut a log is settled before it.
+    """Resolves logs in ascending rank, so that every log that can cut another one is resolved before it.
 
-    A grant that is settled later has no effect on the log.
+    A grant that is resolved later has no effect on the log.
     """
 
     def __init__(self, graph: Graph, claims: Claims) -> None:
@@ -93,33 +93,33 @@ class _Walk:
         self._graph = graph
         self._claims = claims
 
-    def settle(self, logs: Collection[bytes]) -> None:
-        """Settle logs; those that decide about them are among them, or settled before."""
+    def resolve(self, logs: Collection[bytes]) -> None:
+        """Resolve logs; the logs that decide about them are among them, or already resolved."""
         for rank, log, grant in sorted(self._claims.candidates(logs)):
             if log not in self.found.ranks and (grant == NONE or self._is_effective(grant)):
                 self.found.ranks[log] = rank
-                self._settle(log)
+                self._resolve(log)
         for log in logs:
             if log not in self.found.ranks:
                 self.found.statuses[log] = "void"
                 self._judge_removals(log)
                 self._judge_own_removals(log)
 
-    def settle_grants(self) -> None:
-        """Judge what concerns logs that have no entries: nothing else depends on it."""
+    def resolve_grants(self) -> None:
+        """Judge grants and removals of logs without entries: no other verdict depends on them."""
         self.found.grants = {
             log: effective
             for log, grants in self._claims.grants.items()
             if (effective := sorted(each for each in grants if self._is_effective(each[1])))
         }
         for log in (self._claims.removals.keys() | self.found.grants.keys()) - self._claims.starts.keys():
-            self._settle_absent(log)
+            self._resolve_absent(log)
 
     def _is_effective(self, index: int) -> bool:
         return self.found.is_effective(self._graph, index)
 
-    def _settle(self, log: bytes) -> None:
-        """Decide which entries of a log are effective, when all that is senior to it is settled."""
+    def _resolve(self, log: bytes) -> None:
+        """Decide which entries of a log are effective, after all senior logs are resolved."""
         graph, found = self._graph, self.found
         granted = [
             start
@@ -182,7 +182,7 @@ class _Walk:
                 effective.append(index)
         return effective
 
-    def _settle_absent(self, log: bytes) -> None:
+    def _resolve_absent(self, log: bytes) -> None:
         """Judge the removals of a log without entries: each withdraws the effective grants behind its author's rank."""
         found, grants = self.found, self.found.grants.get(log, [])
         first, last = (grants[0][0], grants[-1][0]) if grants else (FOUNDER, FOUNDER)

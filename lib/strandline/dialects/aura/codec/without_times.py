@@ -1,4 +1,4 @@
-"""Facts that a task holds many of: without their times, on which only ids and signed messages depend."""
+"""Facts without their times, for tasks that keep many facts in memory. Only ids and signed messages depend on times."""
 
 from dataclasses import replace
 from typing import Final
@@ -10,7 +10,7 @@ _TIMESTAMP: Final = "timestamp"
 _RECEIPT: Final = "RendezvousReceipt"
 
 
-def held_fact(cbor: bytes) -> Fact:
+def fact_without_times(cbor: bytes) -> Fact:
     """Return `stored_fact` without its times: `value` and the content of a receipt have no `timestamp`.
 
     A vector clock of a fact of 1 MiB takes 5 MB when it is read. The bytes, the ids and all else are those of the fact.

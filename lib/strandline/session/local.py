@@ -1,14 +1,16 @@
 """Starts a local session: the jars, the private folders and the log of its JVM."""
 
+import fcntl
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from strandline.config import Settings
 from strandline.core.errors import FaultError
+from strandline.core.safe_files import open_file
 from strandline.session.classes import archive_options
 from strandline.session.conf import JAVA, LOCAL, log_config, spark_conf
 from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
@@ -57,7 +59,7 @@ def start_local(
     installed = (java, str(find_java(environ)), pyspark.__version__, str(spark_home(environ)))
     archive = archive_options(cache, installed)
     conf = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
-    with log.open("ab") as out, _changed(environ, _environment_of_jvm(environ, private)):
+    with _used_log(log) as out, _changed(environ, _environment_of_jvm(environ, private)):
         session = start(conf, out, owners=[each.owner for each in private])
     if session is None:
         raise FaultError(
@@ -143,12 +145,36 @@ def _make_folder(folder: Path) -> None:
         ) from None
 
 
+@contextmanager
+def _used_log(log: Path) -> Iterator[BinaryIO]:
+    """Open a log for the output of a JVM. It is in use until all processes that inherit it have ended."""
+    with log.open("ab") as out:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(out, fcntl.LOCK_SH)
+        yield out
+
+
 def _prune_logs(folder: Path) -> None:
-    """Remove all but the newest logs of Spark; their names do not tell which these are, since run ids can be given."""
+    """Remove all but the newest logs of Spark, and those in use: a stream may have written to its log weeks ago.
+
+    Their names do not tell which the newest are, since run ids can be given.
+    """
     changed: dict[Path, int] = {}
     for log in folder.glob("spark-*.log"):
         # Another command may remove it meanwhile.
         with suppress(FileNotFoundError):
             changed[log] = log.stat().st_mtime_ns
     for old in sorted(changed, key=changed.__getitem__)[: -_KEPT_LOGS + 1]:
-        old.unlink(missing_ok=True)
+        if not _is_used(old):
+            old.unlink(missing_ok=True)
+
+
+def _is_used(log: Path) -> bool:
+    try:
+        with open_file(log) as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

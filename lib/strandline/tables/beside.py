@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from strandline.core.errors import UsageError
@@ -58,6 +58,18 @@ class KnownManifests:
         if before is not None and before[0] == found.version:
             return any(path in files for path in before[1])
         return before is not None or found.own_file is None or found.own_file in files
+
+    def forget_gone(self, listed: Mapping[bytes, Iterable[BesideFile]]) -> None:
+        """Forget the manifests that are gone from listed folders: a stream may follow a folder for years.
+
+        `listed` has the manifests of a folder without links.
+        """
+        names = {folder: {os.path.basename(each.path) for each in found} for folder, found in listed.items()}
+        folders = {folder: real_path(folder) for folder in set(map(os.path.dirname, self._named))}
+        for path in tuple(self._named):
+            folder, name = os.path.split(path)
+            if name not in names.get(folders[folder], (name,)):
+                del self._named[path]
 
     def keep(self, found: BesideFile, named: tuple[bytes, ...]) -> None:
         """Keep that a manifest was read, and the paths that it names, if that matters later."""

@@ -52,6 +52,19 @@ def newest_version(log: Path, kind: Literal["json", "crc"]) -> int:
     return max((int(each["version"]) for each in found if each and each["kind"] == kind), default=-1)
 
 
+def newest_commit(log: Path, known: int = -1) -> int:
+    """Return the newest version with a commit in the log, or -1.
+
+    If the commit of the version `known` is there, only those that follow it are looked for: a log of a month with a
+    commit each few seconds has half a million files, and a listing of them takes a second.
+    """
+    if known < 0 or not (log / f"{known:020}.json").exists():
+        return newest_version(log, "json")
+    while (log / f"{known + 1:020}.json").exists():
+        known += 1
+    return known
+
+
 def lines_of(file: Path) -> Iterator[bytes]:
     """Yield the lines of a commit: one that names all files of a large table has gigabytes. Raises: as `content_of`."""
     with open_file(file) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from strandline.tables.delta_log import actions_of, listed
@@ -15,29 +16,27 @@ if TYPE_CHECKING:
 def history(opened: DeltaTable, folder: Path | None, limit: int | None = None) -> list[dict[str, Any]]:
     """Return the newest commits, newest first: `version`, `operation` (None if not stated) and what else they state.
 
-    `folder` is that of a local table, else None. Then the log is read here if delta-rs does not give each commit of it.
+    `folder` is that of a local table, else None. The log of a local table is read here: delta-rs lists all of it, and
+    asks for the size of each file, also for one commit. It ends at the first commit of a clone that Spark made, which
+    has the read version -1, and passes over a commit that states nothing, whose version it gives to the one before.
     Raises: `DeltaError` of delta-rs for a table that is not local.
     """
-    from deltalake.exceptions import DeltaError
-
-    try:
+    if folder is None:
         commits = opened.history(limit)
-    except DeltaError:
-        # So it ends at the first commit of a clone that Spark made, which has the read version -1.
-        if folder is None:
-            raise
-        commits = []
-    if folder is not None:
-        files = _newest_files(folder, opened.version(), limit)
-        # It passes over a commit that states nothing, and gives its version to the commit before.
-        commits = commits if len(commits) == len(files) else [_stated(*each) for each in files]
+    else:
+        commits = [_stated(*each) for each in _newest_files(folder / "_delta_log", opened.version(), limit)]
     return [{"operation": None, **each} for each in commits]
 
 
-def _newest_files(folder: Path, newest: int, limit: int | None) -> list[tuple[int, Path]]:
-    commits, _ = listed(folder / "_delta_log")
-    versions = sorted((each for each in commits if each <= newest), reverse=True)
-    return [(version, commits[version]) for version in versions[:limit]]
+def _newest_files(log: Path, newest: int, limit: int | None) -> list[tuple[int, Path]]:
+    if limit is not None:
+        # A listing of a long log takes a second.
+        asked = (
+            (version, log / f"{version:020}.json") for version in range(newest, max(newest - limit, -1), -1)
+        )
+        return list(takewhile(lambda each: each[1].exists(), asked))
+    commits, _ = listed(log)
+    return sorted(((version, file) for version, file in commits.items() if version <= newest), reverse=True)
 
 
 def _stated(version: int, commit: Path) -> dict[str, Any]:

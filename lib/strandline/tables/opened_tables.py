@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import local
 from typing import TYPE_CHECKING
 
-from strandline.tables.delta_log import listed
+from strandline.tables.delta_log import newest_commit
 from strandline.tables.delta_rs import open_table
 from strandline.tables.location import Location
 
@@ -30,26 +31,35 @@ class OpenedTables(local):
         """
         if not self._location.is_local():
             return None
-        # Before the table is opened: a commit of another writer in between has it opened again.
-        newest = _newest(self._location.local_path() / table / "_delta_log")
         kept, opened = self._kept.get(table, (None, None))
+        # Before the table is opened: a commit of another writer in between has it opened again.
+        log = self._location.local_path() / table / "_delta_log"
+        newest = _newest(log, -1 if opened is None else int(opened.version()))
         if opened is None or newest is None or kept != newest:
             opened = open_table(self._location, table)
             self._kept[table] = (newest, opened)
         return opened
 
 
-def _newest(log: Path) -> Hashable | None:
+def _newest(log: Path, known: int) -> Hashable | None:
     """Return what tells the newest commit and checkpoint of a log from any other, or None without a commit.
 
-    A table that was recreated can have the same version, and a checkpoint may be followed by the removal of commits.
+    `known` is a version as in `newest_commit`. A table that was recreated can have the same version, and a checkpoint,
+    which its writer names in a file of its own, may be followed by the removal of commits.
     """
+    checkpoint = None
     try:
-        commits, checkpoint = listed(log)
-        version = max(commits, default=-1)
+        version = newest_commit(log, known)
         if version < 0:
             return None
-        file = commits[version].stat()
+        commit = _identity(log / f"{version:020}.json")
+        with suppress(FileNotFoundError):
+            checkpoint = _identity(log / "_last_checkpoint")
     except OSError:
         return None
-    return version, checkpoint, file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns
+    return version, commit, checkpoint
+
+
+def _identity(file: Path) -> Hashable:
+    found = file.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

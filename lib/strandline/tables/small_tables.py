@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import StructType
 
-from strandline.tables.delta_log import actions_of, content_of, json_of, newest_version
+from strandline.tables.delta_log import actions_of, content_of, json_of, newest_commit
 from strandline.tables.location import Location
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ MOST_MEMORY: Final = 16 * 1024 * 1024
 CHANGE_FEED: Final = "delta.enableChangeDataFeed"
 MAPPING: Final = "delta.columnMapping.mode"
 """With it files can have other names of columns, which Arrow takes for columns without values."""
+_STAGED: Final = ("_commits", "_staged_commits")
+"""Folders of commits that a catalog manages, by the version of Delta."""
 _ROWS: Final = 256
 """Rows that are decoded at once: some hostile bytes in few stored ones are noticed before they fill the memory."""
 
@@ -48,12 +50,13 @@ class SmallTables:
         self._is_read = is_trusted and location.is_local()
         self._kept: dict[str, tuple[int, Small | None]] = {}
         self._kept_changes: dict[str, tuple[tuple[int, int, int], Small | None]] = {}
+        self._versions: dict[str, int] = {}
 
     def is_small(self, table: str) -> bool:
         """Return whether a table has few and small files at its current version; False if its log tells nothing."""
         log = self._log(table)
         try:
-            return log is not None and _is_small(log, newest_version(log, "json"))
+            return log is not None and _is_small(log, self._newest(table, log))
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
@@ -65,7 +68,7 @@ class SmallTables:
         log = self._log(table)
         if log is None:
             return None
-        asked = newest_version(log, "json") if version is None else version
+        asked = self._newest(table, log) if version is None else version
         kept, rows = self._kept.get(table, (None, None))
         if kept != asked:
             is_small = _is_small(log, asked)
@@ -85,7 +88,7 @@ class SmallTables:
         if log is None or not _are_small_commits(log, first, last):
             return None
         # As with Spark, they have the columns of the current version.
-        current = newest_version(log, "json")
+        current = self._newest(table, log)
         kept, rows = self._kept_changes.get(table, (None, None))
         if kept != (asked := (first, last, current)):
 
@@ -103,8 +106,13 @@ class SmallTables:
             return None
         log = Path(self._location.table_path(table), "_delta_log")
         # Commits that a catalog manages are newer.
-        is_whole = log.is_dir() and next(log.glob("_*commits/*"), None) is None
+        is_whole = log.is_dir() and not any(next(log.glob(f"{name}/*"), None) for name in _STAGED)
         return log if is_whole else None
+
+    def _newest(self, table: str, log: Path) -> int:
+        """Return the newest version of a table, -1 without one. Raises: OSError."""
+        self._versions[table] = found = newest_commit(log, self._versions.get(table, -1))
+        return found
 
     def _open(self, table: str, version: int) -> DeltaTable:
         from deltalake import DeltaTable

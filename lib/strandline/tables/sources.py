@@ -200,6 +200,8 @@ class _Found:
 
     def selection(self, known: KnownManifests | None) -> Selection:
         """Return the selection, in order; of the manifests beside given files, those that `known` must read."""
+        if known is not None:
+            known.forget_gone(self.searched)
         for each in (each for found in self.searched.values() for each in found):
             opened = each.guarded() if known is None or known.must_read(each, self.places) else None
             if opened is not None:

@@ -64,7 +64,6 @@ CREATE TABLE IF NOT EXISTS `cat`.`sch`.`run` (
 USING DELTA
 COMMENT 'Runs of the commands that write tables, one row per run, appended last. Not partitioned.'
 TBLPROPERTIES (
-  'delta.checkpointInterval' = '10',
   'delta.checkpointPolicy' = 'classic',
   'delta.constraints.exit_fits_outcome' = 'exit = CASE outcome WHEN \\'ok\\' THEN 0 WHEN \\'found\\' THEN 1 WHEN \\'usage\\' THEN 2 ELSE 3 END',
   'delta.constraints.namespaces_is_not_negative' = 'namespaces IS NULL OR namespaces >= 0',
@@ -73,7 +72,7 @@ TBLPROPERTIES (
   'delta.dataSkippingStatsColumns' = 'run_id,started_at',
   'delta.enableDeletionVectors' = 'false',
   'delta.isolationLevel' = 'Serializable',
-  'delta.setTransactionRetentionDuration' = 'interval 30 days',
+  'delta.setTransactionRetentionDuration' = 'interval 7 days',
   'strandline.contract' = '1.0.0'
 )"""  # noqa: E501
 

@@ -69,7 +69,7 @@ def test_a_table_has_the_properties_that_delta_rs_and_databricks_need(contract: 
     assert properties["delta.isolationLevel"] == "Serializable"
     assert ("delta.appendOnly" in properties) == (contract.table == "node_journal_line")
     # A checkpoint has each application id that Delta still keeps.
-    kept = "interval 30 days" if contract.table in WITH_IDS else None
+    kept = "interval 7 days" if contract.table in WITH_IDS else None
     assert properties.get("delta.setTransactionRetentionDuration") == kept
     followed = contract.table not in ("quarantine", "run")
     assert (properties.get("delta.enableChangeDataFeed") == "true") == followed

@@ -226,6 +226,32 @@ def test_manifests_of_earlier_files_are_not_counted_against_the_limit_of_a_batch
     assert caught.value.code == "TOO_MANY_FILES"
 
 
+def test_a_stream_keeps_nothing_of_manifests_that_are_gone(tmp_path: Path) -> None:
+    folder, link, known = tmp_path / "in", tmp_path / "link", KnownManifests()
+    (folder / "sub").mkdir(parents=True)
+    link.symlink_to(folder)
+
+    def batch(number: int) -> int:
+        files = [folder / f"{number}.{part}" for part in "ab"]
+        for file in files:
+            file.write_bytes(b"x\n")
+        manifest = stated(folder, *(file.name for file in files)).rename(folder / f"{number}.manifest.json")
+        sources = [str(link / file.name) for file in files]
+        selection = select(sources, most=3, within=os.fsencode(link), known=known)
+        load_manifests(selection, dialect="sdmp", keep=KEEP, known=known)
+        # As a program that removes what was read.
+        for file in (*files, manifest):
+            file.unlink()
+        return len(known._named)
+
+    (folder / "sub" / "c").write_bytes(b"x\n")
+    stated(folder / "sub", "c").rename(folder / "sub" / "other.manifest.json")
+    in_sub = select([str(link / "sub" / "c")], most=3, within=os.fsencode(link), known=known)
+    load_manifests(in_sub, dialect="sdmp", keep=KEEP, known=known)
+    # The one of a folder that no batch lists stays.
+    assert [batch(number) for number in range(20)] == [2] * 20
+
+
 def test_of_a_large_file_with_the_name_of_a_manifest_no_more_is_read_than_a_manifest_may_have(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -205,6 +206,21 @@ def test_the_newest_logs_stay_whatever_the_ids_of_their_runs(tmp_path: Path) -> 
     (tmp_path / "spark-0.log").symlink_to("gone")
     local._prune_logs(tmp_path)
     assert sorted(tmp_path.glob("spark-*.log")) == sorted([*logs[-19:], tmp_path / "spark-0.log"])
+
+
+def test_the_log_of_a_session_that_runs_stays_however_old_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "spark-stream.log"
+    with local._used_log(log) as out, local._used_log(log):
+        running = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=out)
+    for at in range(30):
+        (tmp_path / f"spark-{at}.log").write_text("")
+    os.utime(log, (0, 0))
+    local._prune_logs(tmp_path)
+    assert log.exists()
+    assert len([*tmp_path.glob("spark-*.log")]) == 20
+    running.communicate()
+    local._prune_logs(tmp_path)
+    assert not log.exists()
 
 
 @pytest.mark.parametrize(

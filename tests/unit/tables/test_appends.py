@@ -23,7 +23,7 @@ ROW = {
     "tables": {"node_journal_line": {"version": 7, "inserted": 3}}, "detail": "{}",
 }  # fmt: skip
 
-DAYS_KEPT = timedelta(days=30)
+DAYS_KEPT = timedelta(days=7)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_
 
 def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake):
     def configure(actions):
-        actions["metaData"]["configuration"] |= contract("run").properties
+        actions["metaData"]["configuration"] |= contract("run").properties | {"delta.checkpointInterval": "10"}
 
     change_first_commit(lake.local_path(), "run", configure)
     now = datetime.now(UTC)
@@ -59,7 +59,6 @@ def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake):
         append_with_delta_rs(
             open_table(lake, "run"), ROW, transaction(f"r{number}/run/1", 0, f"r{number}"), now
         )
-    # The table has one for each ten commits.
     [checkpoint] = (lake.local_path() / "run" / "_delta_log").glob("*.checkpoint.parquet")
     kept = [row["txn"]["appId"] for row in pq.read_table(checkpoint).to_pylist() if row.get("txn")]
     assert sorted(kept) == [f"r{number}/run/1" for number in range(2, 10)]

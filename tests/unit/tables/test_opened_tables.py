@@ -1,11 +1,13 @@
 """A table is opened once for its newest commit, whoever made that."""
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from deltalake.exceptions import TableNotFoundError
 
+from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.opened_tables import OpenedTables
 from strandline.tables.reads import TableReads
@@ -84,3 +86,28 @@ def test_all_questions_of_a_command_share_an_opened_table(lake):
     opened = tables.delta_rs_table(TABLE)
     assert tables.version(TABLE) == 1
     assert tables.delta_rs_table(TABLE) is opened
+
+
+def test_a_log_is_listed_once_however_often_its_table_is_asked(lake, monkeypatch):
+    """A log has half a million files after a month of micro-batches: a listing of them takes a second."""
+    tables, logs, list_names = TableReads(None, Location.lake(str(lake))), [], os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: logs.append(folder) or list_names(folder))
+    for number in (2, 3):
+        for _ in range(5):
+            assert tables.version(TABLE) == number - 1
+            assert tables.few_rows(TABLE).num_rows == number - 1
+            assert [each["version"] for each in tables.newest_commits(TABLE, 2)] == [number - 1, number - 2]
+        write(lake, number)
+    # For the opened table and for its rows.
+    assert len(logs) == 2
+    assert (tables.version(TABLE), tables.few_rows(TABLE).num_rows) == (3, 3)
+
+
+def test_newest_commits_are_those_that_delta_rs_lists(lake, opened):
+    for number in (2, 3):
+        write(lake, number)
+    table = opened.table(TABLE)
+    for limit in (1, 2, 4, 9, None):
+        stated = history(table, lake / TABLE, limit)
+        assert stated == [{"operation": None, **each} for each in table.history(limit)]
+        assert len(stated) == min(limit or 4, 4)

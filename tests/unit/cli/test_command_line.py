@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from strandline.cli import main
 from strandline.cli.app import command_names
 from strandline.cli.invocation import Invocation
-from strandline.core.errors import FaultError
+from strandline.core.errors import FaultError, UsageError
 from support.delta_rs_lake import add_feature, empty_lake, held, set_properties, state, write
 from support.report_schema import check_report
 
@@ -562,6 +562,19 @@ def test_wrong_usage_is_exit_2_in_one_shape(
     assert first.startswith("error: ")
     assert second.startswith("next: ")
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(("more", "code"), [(-1, "OPENED"), (0, "OPENED"), (1, "QUERY_FILE")])
+def test_a_query_file_may_have_1_mib(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: int, code: str
+) -> None:
+    def opened(call: Invocation, **_: object) -> None:
+        raise UsageError("OPENED", "the lake would be opened", "open it")
+
+    monkeypatch.setattr(Invocation, "store", opened)
+    (tmp_path / "q.sql").write_text("SELECT 1".ljust((1 << 20) + more))
+    assert main(["sql", "-f", "q.sql", "--json"]) == 2
+    assert printed_json(capsys)["error"]["code"] == code
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,22 @@ def test_options_of_two_dialects_given_at_once_reach_both(tmp_path: Path):
     assert {name: file.content for name, file in found.files.items()} == {"log-config": LOGS.encode()}
 
 
+STICKY = [
+    (info.name, option.name, command)
+    for info in infos().values()
+    for option in info.run_options
+    for command in option.commands
+    if option.is_file and option.sticky
+]
+
+
+@pytest.mark.parametrize(("name", "option", "command"), STICKY)
+def test_a_file_that_later_runs_would_read_is_refused_before_it_is_stored(name, option, command, tmp_path):
+    (tmp_path / "kept").write_text("no JSON")
+    with pytest.raises(UsageError):
+        read_dialect_options(call(command, **{option: (str(tmp_path / "kept"),)}), (name,))
+
+
 def test_a_sticky_option_is_dropped_by_none_and_is_no_file_of_that_name():
     assert read_dialect_options(call("reduce", log_config=("none",)), names()).files == {"log-config": None}
 

@@ -1,5 +1,6 @@
 """What commands hand to their pipelines: the options as typed, also those of nothing and of zero."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import strandline
 from strandline.cli import calls, given, main
 from strandline.cli.command import current
-from strandline.cli.invocation import Invocation
+from strandline.cli.invocation import Invocation, Options
 from strandline.cli.numbers import Bounds
 from strandline.cli.text import hex_dump
 from strandline.core.errors import UsageError
@@ -116,3 +117,19 @@ def test_limits_themselves_are_within_them(tmp_path, monkeypatch):
 
 def test_only_what_prints_is_shown_beside_its_bytes():
     assert hex_dump(b"\x1f ~\x7f", 1)[0].endswith("  . ~.")
+
+
+def test_a_further_run_of_a_call_has_an_id_a_time_and_a_beginning_of_its_own():
+    call = Invocation("sync", Options(), session_seconds=7.5)
+    first = call.context()
+    assert (first.session_seconds, first.command) == (7.5, "sync")
+    later = call.context_of("reduce", first)
+    assert (later.session_seconds, later.command) == (0.0, "reduce")
+    assert later.run_id != first.run_id
+    assert later.started_at >= first.started_at
+    call.began -= 1_000
+    assert first.elapsed() > 1_000 > later.elapsed() >= 0
+    same = {field.name for field in fields(first)} - {
+        "run_id", "command", "started_at", "elapsed", "session_seconds",
+    }  # fmt: skip
+    assert all(getattr(later, name) == getattr(first, name) for name in same)

@@ -11,6 +11,7 @@ import pytest
 from strandline.cli import main
 from strandline.cli.interrupts import Interrupted, Interrupts
 from strandline.pipelines import explain
+from strandline.pipelines.report import Report
 from support.delta_rs_lake import empty_lake
 
 SENTENCE = "The command was interrupted; run it again: nothing is lost or duplicated.\n"
@@ -124,6 +125,26 @@ def test_an_interrupt_that_python_raises_itself_ends_the_command_in_the_same_way
     monkeypatch.setattr(explain, "run", interrupted)
     assert main(["explain", "BOMB"]) == 130
     assert capsys.readouterr().err == SENTENCE
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_an_interrupt_is_told_in_a_report_and_behind_half_of_one_in_a_sentence(
+    capsys, monkeypatch, has_begun
+):
+    def interrupted(*_):
+        raise Interrupted(signal.SIGTERM)
+
+    def cut(_):
+        yield '{"command":'
+        interrupted()
+
+    monkeypatch.setattr(*((Report, "json_parts", cut) if has_begun else (explain, "run", interrupted)))
+    assert main(["explain", "BOMB", "--json"]) == 143
+    told = capsys.readouterr()
+    if has_begun:
+        assert (told.out, told.err) == ('{"command":', SENTENCE)
+    else:
+        assert (json.loads(told.out)["error"]["code"], told.err) == ("INTERRUPTED", "")
 
 
 @pytest.mark.large

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from openlineage.client.transport.http import HttpTransport
 
 from strandline.cli import main
 from strandline.cli.app import command_names
@@ -142,6 +143,23 @@ def test_a_server_that_is_not_there_is_a_warning_and_the_outcome_stays(lake, mon
     assert json.loads(told.out)["exit"] == 0
     assert told.err.count("warning: no lineage was sent") == 1
     assert "secret" not in told.err + told.out
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_after_an_event_that_failed_none_is_sent(received, lake, monkeypatch, capsys, failing):
+    sent = []
+    emit = HttpTransport.emit
+
+    def fail(transport, event):
+        sent.append(event)
+        if len(sent) == failing:
+            raise OSError("no answer")
+        return emit(transport, event)
+
+    monkeypatch.setattr(HttpTransport, "emit", fail)
+    assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
+    assert capsys.readouterr().err.count("warning: no lineage was sent") == 1
+    assert (len(sent), len(received)) == (failing, failing - 1)
 
 
 def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, capsys):

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from strandline.cli import main, repeats
 from strandline.cli.app import command_names, commands
@@ -121,6 +122,28 @@ def test_an_id_that_is_not_a_name_is_refused(lake, capsys, run_id):
 def test_a_lake_that_is_not_there_has_no_run(tmp_path, capsys):
     assert main(["init", "--run-id", "first", "--lake", str(tmp_path / "new")]) == 3
     assert "AssertionError: Spark was started" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_absent"), [("TABLE_OR_VIEW_NOT_FOUND", True), ("DELTA_TABLE_NOT_FOUND", True),
+                                 ("INSUFFICIENT_PERMISSIONS", False), (None, False)],
+)  # fmt: skip
+def test_only_what_spark_does_not_find_has_no_run_and_another_error_of_spark_is_told(
+    monkeypatch, condition, is_absent
+):
+    error = AnalysisException(f"[{condition}] no" if condition else "no")
+
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(repeats, "open_for_reading", fail)
+    call = Invocation("reduce", Options(run_id="job-7"))
+    if is_absent:
+        assert repeats.earlier_report(call) is None
+        return
+    with pytest.raises(AnalysisException) as told:
+        repeats.earlier_report(call)
+    assert told.value is error
 
 
 def test_a_lake_without_its_table_of_runs_has_no_run(lake, capsys):

@@ -7,10 +7,18 @@ import pytest
 import yaml
 
 from strandline.config import defaults, effective, environment_layer, file_layer, options_layer, with_home
-from strandline.config.documents import packaged, packaged_text
+from strandline.config.documents import (
+    MAX_FILE_BYTES,
+    MAX_SCALAR_CHARS,
+    entries,
+    packaged,
+    packaged_text,
+    read,
+)
 from strandline.config.layers import document_layer
 from strandline.config.settings import expected, keys
 from strandline.core.errors import UsageError
+from strandline.core.limits import MAX_SETTING_VALUES
 from strandline.dialect_api.journals import ANSWER_LINES
 from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.dialects.sdmp.author import answers
@@ -260,3 +268,37 @@ def test_a_value_from_a_shell_that_yaml_does_not_spell_is_a_text(text: str) -> N
     with pytest.raises(UsageError) as caught:
         effective((options_layer([f"limits.files={text}"]),))
     assert caught.value.code == "SETTING_INVALID"
+
+
+def test_a_settings_file_is_read_up_to_its_limits_and_no_further(tmp_path: Path) -> None:
+    def is_read(text: str) -> bool:
+        (tmp_path / "a.yaml").write_text(text)
+        try:
+            return entries(read(tmp_path / "a.yaml"), "a.yaml") is not None
+        except UsageError as error:
+            return error.code != "CONF_INVALID"
+
+    # A mapping, a section, a mapping, and a key and a value of each setting.
+    most = (MAX_SETTING_VALUES - 3) // 2
+    for more in (-1, 0, 1):
+        assert is_read("#".ljust(MAX_FILE_BYTES + more, "x")) == (more <= 0)
+        assert is_read(f"a:\n  b: {'x' * (MAX_SCALAR_CHARS + more)}\n") == (more <= 0)
+        pad = "" if MAX_SETTING_VALUES % 2 else "\n  z: [1]"
+        pairs = "".join(f"\n  k{number}: 1" for number in range(most - bool(pad) + more))
+        assert is_read(f"a:{pad}{pairs}\n") == (more <= 0)
+
+
+def test_base_is_no_environment_of_its_own() -> None:
+    with pytest.raises(UsageError) as refused_:
+        file_layer(None, "base")
+    assert refused_.value.code == "ENV_UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("folder", "found"),
+    [("~", "/home/me"), ("~/a", "/home/me/a"), ("~other/a", "~other/a"), ("/a/~", "/a/~"), ("a~", "a~")],
+)
+def test_only_the_folder_of_this_user_is_a_home(folder: str, found: str) -> None:
+    settings = effective((options_layer([f"spark.cache={folder}", f"spark.state={folder}"]),)).settings
+    homed = with_home(settings, "/home/me").spark
+    assert (homed.cache, homed.state) == (found, found)

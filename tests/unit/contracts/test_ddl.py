@@ -6,7 +6,15 @@ import re
 import pytest
 
 from strandline.contracts import ddl, load
-from strandline.contracts.quoting import in_list, is_legal_name, quote_name, quote_path, quote_text
+from strandline.contracts.quoting import (
+    MAX_BUCKETS,
+    in_list,
+    is_legal_name,
+    quote_name,
+    quote_path,
+    quote_text,
+    with_buckets,
+)
 from strandline.core.errors import UsageError
 
 NAMESPACE_STATE = """\
@@ -217,3 +225,21 @@ def test_values_of_a_list_are_digits_and_hex_digits_whatever_they_say() -> None:
         assert in_list("namespace", [text]) == f"`namespace` IN (CAST(X'{hexed}' AS STRING))"
     with pytest.raises(UnicodeEncodeError):
         in_list("namespace", ["\udcff"])
+
+
+def test_a_property_of_the_lake_overrides_one_of_the_contract_and_a_constraint_is_there_in_any_case_of_letters():
+    journal = load.contract("node_journal")
+    stated = ddl.table_properties(journal, buckets=2)
+    for name in stated:
+        assert ddl.table_properties(journal, buckets=2, properties={name: "mine"}) == stated | {name: "mine"}
+    checks = [name for name in stated if name.startswith(ddl.CHECK_PROPERTY)]
+    named = dataclasses.replace(journal, checks={name.title(): text for name, text in journal.checks.items()})
+    for spelled in (str.lower, str.upper, str):
+        for contract in (journal, named):
+            there = dict.fromkeys(map(spelled, checks), "x")
+            assert ddl.add_checks_sql(contract, target="t", buckets=2, properties=there) == ()
+
+
+@pytest.mark.parametrize("buckets", [1, MAX_BUCKETS])
+def test_buckets_are_one_up_to_as_many_as_two_bytes_tell(buckets: int):
+    assert with_buckets("a % {buckets}", buckets) == f"a % {buckets}"

@@ -184,6 +184,30 @@ def test_a_contract_that_breaks_a_rule_is_refused_by_its_name(old: str, new: str
     assert refused.value.code == "CONTRACT_MALFORMED"
 
 
+@pytest.mark.parametrize(
+    ("table", "old", "new", "rule"),
+    [
+        ("quarantine", "onMatch", "onMatched", "onMatch is set only"),
+        ("gc_run", "value: upsert", "value: replace", "onMatch is set only"),
+        ("node_journal", "primaryKey: true", "primaryKey: false", "count from 1"),
+    ],
+)
+def test_a_contract_whose_policy_lacks_what_it_needs_is_refused(table: str, old: str, new: str, rule: str):
+    text = source(table)
+    assert old in text
+    with pytest.raises(FaultError, match=rule):
+        load.parse_contract(text.replace(old, new), table)
+
+
+def test_what_a_merge_sets_is_a_column_of_the_table():
+    text = source("gc_run")
+    [first, *_] = load.contract("gc_run").on_match
+    value = text[text.index("onMatch") :]
+    assert first in value
+    with pytest.raises(FaultError, match="its own columns"):
+        load.parse_contract(text.replace(value, value.replace(first, "nothing", 1), 1), "gc_run")
+
+
 def test_a_table_without_contract_is_named():
     with pytest.raises(FaultError, match=r"schemas/no_such_table\.odcs\.yaml"):
         load.contract("no_such_table")

@@ -276,3 +276,10 @@ def test_a_key_that_can_be_null_is_compared_null_safe():
     assert "t.namespace = s.namespace" in sql
     assert "t.log = s.log" in sql
     assert "t.record_id <=> s.record_id" in sql
+
+
+@pytest.mark.parametrize("table", ["node_journal", "quarantine", "run"])
+def test_only_rows_that_are_never_replaced_are_inserted_into_a_slot(table):
+    contract = load.contract(table)
+    with pytest.raises(ValueError, match="not by insert_only"):
+        merge.slot_merge_sql(contract, target=TARGET, source="b", buckets=[3], column=contract.names[0])

@@ -4,6 +4,7 @@ import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
+from strandline.dialects.devicelog.kernels.reduced_rows import tip_rows
 from strandline.dialects.devicelog.reduce import forks, reduce
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
 from support.devicelog_cases import Log
@@ -232,7 +233,7 @@ ABSENT_LOG = b"\x09" * 32
 def granted_twice(*removers):
     """A founder and two members; the log that never wrote is granted before both came, and again after it.
 
-    Members given by number remove it, one after the other.
+    Members given by number remove it, one after the other; number 2 is the founder.
     """
     founder, *members = logs = Log(b"founder"), Log(b"first"), Log(b"second")
     founder.found("founder")
@@ -242,18 +243,22 @@ def granted_twice(*removers):
     grant = members[1].add(ABSENT_LOG, deps=[members[0].entries[-1]])
     removals = []
     for number in removers:
-        given = [*(each for each in (grant, *removals) if each.log != members[number].key.public)]
-        removals.append(members[number].remove(ABSENT_LOG, None, deps=given[-1:]))
+        remover = [*members, founder][number]
+        given = [*(each for each in (grant, *removals) if each.log != remover.key.public)]
+        removals.append(remover.remove(ABSENT_LOG, None, deps=given[-1:]))
     state = reduce([each for log in logs for each in log.entries])
     return state, members, removals
 
 
-@pytest.mark.parametrize("removers", [(0,), (0, 1), (1, 0)])
+@pytest.mark.parametrize("removers", [(0,), (0, 1), (1, 0), (2,), (2, 0), (0, 2), (1, 0, 2), (0, 2, 1)])
 def test_who_is_senior_to_a_later_grant_alone_withdraws_that_one_alone(removers):
     state, members, removals = granted_twice(*removers)
     assert [state.verdicts[each.record_id] for each in removals] == ["effective"] * len(removals)
     found = state.membership
     first, last = (rank for rank, _ in found.grants[ABSENT_LOG])
     # The member that came first is the senior one.
-    assert first < found.ranks[members[0].key.public] == found.withdrawn[ABSENT_LOG] < last
-    assert state.statuses[ABSENT_LOG] == "pending"
+    assert first < found.ranks[members[0].key.public] < last
+    assert state.statuses[ABSENT_LOG] == ("withdrawn" if 2 in removers else "pending")
+    # A removal withdraws the grants behind its author's rank: the first one stays the longest.
+    [row] = [row for row in tip_rows(state) if row["log"] == ABSENT_LOG]
+    assert (row["granted_by"], row["status"]) == (first[2], state.statuses[ABSENT_LOG])

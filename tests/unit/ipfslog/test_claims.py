@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from itertools import product
 
 import pyarrow as pa
 import pytest
 
 from strandline.dialects.ipfslog.author import to_json
 from strandline.dialects.ipfslog.codec import read_documents
+from strandline.dialects.ipfslog.info import PROFILE
+from strandline.dialects.ipfslog.kernels import judge
 from strandline.dialects.ipfslog.kernels.claims import is_log_id, judge_id
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, DocumentPieces
 from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, MAX_ID_BYTES, BlockDocument
@@ -18,7 +21,7 @@ from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
 from support.ipfslog_cases import dag, who
 
-OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(10, 4))
+OPTIONS = ReadOptions({PROFILE: "strict"}, StreamLimits(2**36, 100), RawLimits(10, 4))
 
 
 def row_of(document: BlockDocument) -> dict:
@@ -30,9 +33,19 @@ def row_of(document: BlockDocument) -> dict:
 
 def test_each_claim_makes_another_id_to_judge_also_an_empty_one() -> None:
     digest = bytes(32)
-    claims = [(None, None), (None, ""), ("", None), ("a", None), (None, "a"), ("a", ""), ("a", "a")]
+    claims = [*product((None, "", "a", "b"), (None, "", "a", "b"))]
     assert len({judge_id(digest, *each) for each in claims}) == len(claims)
     assert judge_id(digest, None, None) == digest
+
+
+def test_of_two_copies_in_a_snapshot_of_another_log_an_empty_address_is_told_of_one_alone() -> None:
+    made = dag("v2")["b1"]
+    right, empty = (row_of(BlockDocument(made.block, cid, 0, "another log")) for cid in (made.cid, ""))
+    assert (right["claimed"], empty["claimed"]) == (None, "")
+    verdicts = [judge(made.block, row, OPTIONS)["reasons"] for row in (right, empty)]
+    assert verdicts == [["LOG_ID_MISMATCH"], ["CID_MALFORMED", "LOG_ID_MISMATCH"]]
+    # Rows of one id to judge share one verdict.
+    assert right["judge_id"] != empty["judge_id"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from strandline.dialects.ipfslog.codec import (
 )
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, JUDGED, judge, judgement, read_content
-from strandline.dialects.ipfslog.types import record_id
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, record_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.judging import PREFIX, Judging, judged, read_judged
 from strandline.kernels.lines import RawLimits
@@ -107,6 +107,26 @@ def test_an_entry_that_is_judged_as_it_is_read_has_the_verdict_of_its_block(prof
     assert as_read == later
     reasons = Counter(reason for row in later for reason in row["reasons"] or ["none"])
     assert (len(later) > 900, reasons["none"] > 200, len(reasons) > 12) == (True, True, True), reasons
+
+
+@pytest.mark.parametrize("count", [1, MAX_VALUES + 1])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_json_has_the_verdict_of_its_block_up_to_and_beyond_the_largest_one(more, count):
+    signed = entry("parent", "v2")
+    value, stored = json.loads(to_json(signed)), parse_dag_cbor(signed.block).value
+    del value["hash"]
+    size = MAX_BLOCK_BYTES + more
+    # Any text of 2^16 to 2^32 - 1 bytes has a head of five bytes.
+    text = "x" * (size - len(dag_cbor(stored | {"payload": [[0] * count, "x" * 2**16]})) + 2**16)
+    value["payload"] = [[0] * count, text]
+    made = dag_cbor(stored | {"payload": value["payload"]})
+    assert len(made) == size
+    of_json, of_block = verify.verify_json(value), verify.verify_block(made)
+    assert (of_json.reasons, of_json.evidence, of_json.record_id) == (
+        of_block.reasons, of_block.evidence, of_block.record_id,
+    )  # fmt: skip
+    reasons = "BLOCK_TOO_LARGE" if more > 0 else "CBOR_INVALID" if count > 1 else "SIGNATURE_INVALID"
+    assert of_json.reasons == (reasons,)
 
 
 def many_links(payload, count=60):

@@ -26,7 +26,14 @@ from strandline.dialects.ipfslog.kernels import (
     refuted,
 )
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
-from strandline.dialects.ipfslog.verify import check_block, verify_block, verify_identity
+from strandline.dialects.ipfslog.types import BlockDocument, record_id
+from strandline.dialects.ipfslog.verify import (
+    Foreign,
+    check_block,
+    read_element,
+    verify_block,
+    verify_identity,
+)
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
@@ -175,6 +182,42 @@ def test_an_entry_is_refuted_as_in_the_reference_by_the_start_of_its_identity(me
     [found] = next(refuted([pa.RecordBatch.from_pylist([row])])).to_pylist()
     assert (tuple(found["reasons"]), json.loads(found["evidence"])) == (expected.reasons, expected.evidence)
     assert expected.reasons
+
+
+@pytest.mark.parametrize("payload", ["hello", "another"])
+@pytest.mark.parametrize("members", [{}, {"id": BOB.id}])
+def test_an_entry_that_its_own_block_refutes_has_the_reasons_and_evidence_of_both(members, payload):
+    """Of an identity that fits and is refuted only its validity is left to report: else there is no row."""
+    named = identity_of(identity_value(ALICE) | members)
+    block = changed(entry("hello", "v2"), identity=identity_value(named), payload=payload)
+    expected, checked = verify_block(block), check_block(block, None, "strict")
+    facts = dict(zip(ENTRY_FACTS, facts_of(checked), strict=True))
+    row = {
+        "judge_id": checked.record_id, "variant": None, "key": None, "reasons": facts["reasons"],
+        "evidence": facts["evidence"], "valid": False, "identity_digest": named.digest,
+        "public_key": named.public_key, "identity_type": named.type,
+    }  # fmt: skip
+    [found] = next(refuted([pa.RecordBatch.from_pylist([row])])).to_pylist()
+    reasons, evidence = found["reasons"], json.loads(found["evidence"])
+    if not members:
+        assert evidence.pop("IDENTITY_INVALID") == {"identity": named.digest.hex()}
+        reasons.remove("IDENTITY_INVALID")
+    assert (tuple(reasons), evidence) == (expected.reasons, expected.evidence)
+    assert len(expected.reasons) == bool(members) + (payload == "another")
+
+
+@pytest.mark.parametrize("claimed", [None, "a wrong one"])
+@pytest.mark.parametrize("value", [{"a": 1}, [1], {"payload": 1}, b"bytes"])
+def test_a_value_that_a_car_would_have_of_others_is_astray_alone_and_what_names_itself_an_entry_is_one(
+    value, claimed
+):
+    block = dag_cbor(value)
+    found = judgement.judge(block, {"claimed": claimed, "snapshot_id": None}, OPTIONS)
+    in_car = read_element(BlockDocument(block, b"\x01\x71\x12\x20" + record_id(block), 0), "strict")
+    assert found["kind"] == ("stray" if isinstance(in_car, Foreign) else "record")
+    wrong = "ENTRY_ENCRYPTED" if isinstance(value, bytes) else "NOT_AN_ENTRY"
+    assert found["reasons"] == sorted({wrong} | ({"CID_MALFORMED"} if claimed else set()))
+    assert isinstance(in_car, Foreign) == (value in ({"a": 1}, [1]))
 
 
 def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of_others(monkeypatch):

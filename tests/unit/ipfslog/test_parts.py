@@ -65,9 +65,15 @@ def test_a_function_of_no_rows_gives_none_and_what_the_log_lacks_or_is_asked_twi
 
 WHOLE = rows_of(list(dag("v2").values()))
 OTHER = [row | {"namespace": "log:other"} for row in WHOLE]
+LAST = max(row["position"] for row in WHOLE)
+AS_MANY = [
+    *(row for row in WHOLE if row["position"] < LAST),
+    *(row for row in OTHER if row["position"] == LAST),
+]
+"""Of two logs together as many as the greatest position says."""
 
 
-@pytest.mark.parametrize("rows", [WHOLE[1:], WHOLE[5:], [*WHOLE, *OTHER]])
+@pytest.mark.parametrize("rows", [WHOLE[1:], WHOLE[5:], [*WHOLE, *OTHER], AS_MANY])
 def test_what_is_not_one_whole_log_is_refused(rows):
     function = kernels.Iterate()
     function.eval(pa.RecordBatch.from_pylist(rows))

@@ -11,7 +11,7 @@ import pytest
 
 from strandline.core.encoding.varint import varint
 from strandline.core.verdict import encode_evidence
-from strandline.dialects.ipfslog.author import to_blocks, to_car, to_lines
+from strandline.dialects.ipfslog.author import to_blocks, to_car, to_json, to_lines
 from strandline.dialects.ipfslog.codec import (
     address_text,
     canonical_cid,
@@ -199,6 +199,10 @@ CARS = {
     + section(OWN, MAX_BLOCK_BYTES + 1)
     + a_car()[len(car([], [])) :],
     "a block that is larger than what is held": car([], []) + section(OWN, 9 << 20) + section(OWN, 3),
+    "a larger block behind one of 2 MiB": car([], [])
+    + section(OWN, MAX_BLOCK_BYTES)
+    + section(OWN, 9 << 20)
+    + section(OWN, 3),
     "a large block of others": car([], []) + section(FOREIGN, 9 << 20) + section(OWN, 3),
     "an address of megabytes": car([], []) + section(LONG_CID, 9 << 20) + section(OWN, 3),
     "a large section of no address": car([], []) + section(b"\x02", 9 << 20) + section(OWN, 3),
@@ -275,6 +279,22 @@ def test_no_row_of_a_snapshot_repeats_its_long_id_or_has_a_long_address(form):
     assert [row["kind"] for row in rows] == ["block"] * 20
     assert len({row["judge_id"] for row in rows} | {V2[0].record_id}) == 2
     assert all(len(row["claimed"]) + len(row["snapshot_id"]) < 500 for row in rows)
+
+
+@pytest.mark.parametrize("is_claimed", [True, False])
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_the_head_of_a_snapshot_is_the_address_that_it_claims_and_that_of_its_block_without_one(
+    is_claimed, is_refused
+):
+    other, head_of = V2[1], V2[0]
+    value = json.loads(to_json(head_of)) | {"hash": other.cid}
+    if is_refused:
+        value["payload"] = "x" * MAX_BLOCK_BYTES
+    if not is_claimed:
+        del value["hash"]
+    claim, row = pieces(json.dumps({"id": head_of.log_id, "heads": [value], "values": []}).encode(), "json")
+    assert (claim["kind"], row["damage"]) == ("claim", "BLOCK_TOO_LARGE" if is_refused else None)
+    assert claim["record_id"] == (other.record_id if is_claimed else row["record_id"])
 
 
 LONG_ID = "".join(chr(ord("a") + at * at % 23) for at in range(2_000))

@@ -8,7 +8,7 @@ import pytest
 from strandline.core.encoding.varint import varint
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import to_car, to_json
-from strandline.dialects.ipfslog.codec import MAX_CID_CHARS, read_documents
+from strandline.dialects.ipfslog.codec import MAX_CID_CHARS, dag_cbor, parse_dag_cbor, read_documents
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, replay
 from strandline.dialects.ipfslog.types import JsonDocument, Unreadable
 from strandline.dialects.ipfslog.verify import verify_block
@@ -83,6 +83,27 @@ def test_a_long_address_keeps_its_reason_and_comes_back_whole_as_long_as_it_is_r
     assert (found["claimed"] == claimed) == (len(claimed) <= MAX_CID_CHARS)
     after = verify_block(ENTRY.block, found["claimed"])
     assert (after.reasons, after.evidence) == (before.reasons, before.evidence)
+
+
+WRONG = [None, dag("core2")["b1"].cid, "zb2", address_of(b"x")]
+
+
+@pytest.mark.parametrize("link", [None, {"next": ["zb2"]}, {"refs": [address_of(b"x")]}, {"identity": "zb2"}])
+@pytest.mark.parametrize("log", [None, "another log"])
+@pytest.mark.parametrize("claimed", WRONG)
+def test_a_block_comes_back_with_what_was_claimed_of_it_and_not_with_a_wrong_link_in_it(claimed, link, log):
+    block = dag_cbor(parse_dag_cbor(dag("core2")["a1"].block).value | (link or {}))
+    before = verify_block(block, claimed, snapshot_id=log)
+    assert before.reasons or not (claimed or link or log)
+    [found] = again(block, before.reasons, before.evidence, record_id=before.record_id)
+    after = verify_block(found["raw"], found["claimed"], snapshot_id=found["snapshot_id"])
+    assert (after.reasons, after.evidence) == (before.reasons, before.evidence)
+
+
+def test_a_line_of_a_snapshot_is_still_of_the_log_that_its_snapshot_claimed():
+    told = {"LOG_ID_MISMATCH": {"field": "id", "expected": "another log", "actual": "strand"}}
+    [found] = again(LINE, ["LOG_ID_MISMATCH"], told)
+    assert (found["damage"], json.loads(found["evidence"])) == ("LOG_ID_MISMATCH", told)
 
 
 def test_a_line_that_is_good_by_the_rules_of_today_comes_back_as_an_entry():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.kernels import containers
-from strandline.kernels.codecs import BLOCK_BYTES, Decoder, StreamDamage
+from strandline.kernels.codecs import BLOCK_BYTES, Decoder, Gzip, StreamDamage, Zstd
 from strandline.kernels.containers import StreamLimits, blocks, container_of
 from support.memory import resident_bytes
 
@@ -37,6 +37,13 @@ def tar(data: bytes) -> bytes:
     return packed.getvalue()
 
 
+def rest_of(data: bytes, at: int) -> io.BytesIO:
+    """A stream whose first bytes were read."""
+    stream = io.BytesIO(data)
+    stream.seek(at)
+    return stream
+
+
 def opened(data: bytes, limits: StreamLimits = WIDE) -> tuple[bytes, str | None]:
     """Return the content as far as it was read, and the reason why not further."""
     content, reason, offset = bytearray(), None, 0
@@ -55,6 +62,19 @@ def opened(data: bytes, limits: StreamLimits = WIDE) -> tuple[bytes, str | None]
 def test_content_of_any_size_comes_out_whole(pack, size: int) -> None:
     data = random.Random(size).randbytes(size // 2).hex().encode() + b"x" * (size % 2)
     assert opened(pack(data)) == (data, None)
+
+
+@pytest.mark.parametrize("head", [6, 1_000])
+@pytest.mark.parametrize("size", [0, 300, BLOCK_BYTES + 700, 3 * BLOCK_BYTES])
+@pytest.mark.parametrize(("pack", "codec"), [(gz, Gzip), (zstd, Zstd)], ids=["gzip", "zstd"])
+def test_a_codec_has_taken_every_byte_when_its_content_has_come_out(
+    pack, codec, size: int, head: int
+) -> None:
+    packed = pack(random.Random(size).randbytes(size)) * 2
+    decoder = codec(packed[:head], rest_of(packed, head))
+    seen = [(len(block), decoder.taken) for block in decoder]
+    assert (sum(length for length, _ in seen), decoder.taken) == (2 * size, len(packed))
+    assert [taken for _, taken in seen] == sorted(taken for _, taken in seen)
 
 
 @pytest.mark.parametrize("pack", [gz, zstd])

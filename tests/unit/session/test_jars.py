@@ -1,6 +1,7 @@
 """Jars are used when their SHA-256 is the pinned one, and never otherwise: fetched ones and kept ones."""
 
 import hashlib
+import io
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,42 @@ def test_a_session_gets_paths_and_fetches_nothing_by_itself(tmp_path: Path) -> N
     conf = spark_conf(defaults(), temporary=tmp_path, jars=[Path("/c/delta.jar"), Path("/c/kafka.jar")])
     assert conf["spark.jars"] == "/c/delta.jar,/c/kafka.jar"
     assert not [name for name in conf if name.startswith(("spark.jars.packages", "spark.jars.ivy"))]
+
+
+def test_a_repository_may_end_in_slashes(tmp_path: Path, mirror: dict[str, str]) -> None:
+    asked = []
+
+    def opened(source: str, **_: object) -> io.BytesIO:
+        asked.append(source)
+        return io.BytesIO(CONTENTS["one" if "/one/" in source else "two"])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("urllib.request.urlopen", opened)
+        for number, ending in enumerate(("", "/", "//")):
+            fetch_jars(
+                tmp_path / str(number), ASKED, {"DEFAULT_ARTIFACT_REPOSITORY": f"https://mirror{ending}"}
+            )
+    assert len(asked) == 6
+    assert len(set(asked)) == 2
+
+
+def test_jars_that_another_process_put_there_meanwhile_stay(
+    tmp_path: Path, mirror: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session may read them: they are not replaced by equal ones."""
+    fetched = jars._fetched
+    other: list[tuple[int, ...]] = []
+
+    def inodes() -> tuple[int, ...]:
+        return tuple(jar.stat().st_ino for jar in cached_jars(tmp_path / "cache", ASKED))
+
+    def meanwhile(jar: Jar, repository: str) -> bytes:
+        if not other:
+            other.append(())
+            fetch_jars(tmp_path / "cache", ASKED, mirror)
+            other[0] = inodes()
+        return fetched(jar, repository)
+
+    monkeypatch.setattr(jars, "_fetched", meanwhile)
+    fetch_jars(tmp_path / "cache", ASKED, mirror)
+    assert inodes() == other[0] != ()

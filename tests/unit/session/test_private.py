@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from strandline.session import private
 from strandline.session.private import OWNER, PREFIX, make_private, remove_left
 
 OWNS = """
@@ -158,3 +159,19 @@ def test_folders_of_another_user_stay(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "geteuid", lambda: another)
     remove_left(tmp_path)
     assert (tmp_path / f"{PREFIX}a" / "data").exists()
+
+
+def test_a_fork_removes_no_folder_of_the_process_that_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owned = {tmp_path / name: os.getpid() + other for name, other in (("ours", 0), ("of another", 1))}
+    made = {folder: (process, os.open("/dev/null", os.O_RDONLY)) for folder, process in owned.items()}
+    for folder in owned:
+        folder.mkdir()
+    monkeypatch.setattr(private, "_made", made)
+    private.remove_made()
+    assert (
+        [folder.name for folder in tmp_path.iterdir()] == [folder.name for folder in made] == ["of another"]
+    )
+    [(_, owner)] = made.values()
+    os.close(owner)

@@ -109,6 +109,25 @@ def test_a_lake_in_a_folder_is_refused_on_databricks_before_anything_is_written(
         assert Invocation("init", Options(**place)).store(writes=False).spark is session
 
 
+@pytest.mark.parametrize("writes", [True, False])
+@pytest.mark.parametrize("several", [True, False])
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_only_who_writes_beside_others_needs_a_log_store_with_a_lock(monkeypatch, scheme, several, writes):
+    settings = USABLE | {}
+    session = SimpleNamespace(
+        conf=SimpleNamespace(get=lambda name, default=None: settings.get(name, default))
+    )
+    monkeypatch.setattr(Invocation, "session", lambda *_, **__: session)
+    given = (f"merge.several_drivers={str(several).lower()}",)
+    call = Invocation("reduce", Options(lake=f"{scheme}://bucket/lake", settings=given))
+    if scheme == "s3" and several and writes:
+        with pytest.raises(FaultError) as refused:
+            call.store(writes=writes)
+        assert refused.value.code == "LOG_STORE_UNSAFE"
+    else:
+        assert call.store(writes=writes).spark is session
+
+
 def test_a_user_without_a_home_needs_one_only_for_a_session_of_its_own(monkeypatch, tmp_path):
     def unknown(number):
         raise KeyError(number)

@@ -27,7 +27,7 @@ from strandline.session.conf import (
     spark_conf,
 )
 from strandline.session.jars import coordinate
-from strandline.session.java import check_java, find_java, major, parse_version
+from strandline.session.java import check_java, find_java, major, parse_version, version_of
 from strandline.session.open import _existing, check_session, check_settings
 from strandline.session.stores import check_log_store, check_store_jar, has_lock, store_jar_missing
 
@@ -74,6 +74,8 @@ def test_the_cluster_file_gives_driver_and_executors_the_heap_regions_of_our_own
         ('java version "1.8.0_392"', 8),
         ('openjdk version "21-ea" 2023-09-19', 21),
         ('openjdk version "11.0.2" 2019-01-15', 11),
+        ('java version "1"', 1),
+        ('java version "1-ea"', 1),
         ('IMPLEMENTOR="x"\nJAVA_VERSION="25.0.1"\n', 25),
     ],
 )
@@ -116,6 +118,14 @@ def test_no_java_is_named_with_the_line_that_mends_it(tmp_path: Path) -> None:
             check_java(environ)
         assert caught.value.code == "JAVA_MISSING"
         assert "apt-get install" in caught.value.next
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_a_java_tells_its_version_on_either_stream(tmp_path: Path, stream: int) -> None:
+    program = tmp_path / "java"
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&{stream}\n")
+    program.chmod(0o755)
+    assert version_of(program) == "17.0.1"
 
 
 def test_a_java_that_does_not_answer_is_none(tmp_path: Path) -> None:

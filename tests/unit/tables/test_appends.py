@@ -50,7 +50,9 @@ def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_
 
 def test_the_ids_of_old_statements_are_not_in_later_checkpoints(lake):
     def configure(actions):
-        actions["metaData"]["configuration"] |= contract("run").properties | {"delta.checkpointInterval": "10"}
+        actions["metaData"]["configuration"] |= contract("run").properties | {
+            "delta.checkpointInterval": "10"
+        }
 
     change_first_commit(lake.local_path(), "run", configure)
     now = datetime.now(UTC)

@@ -9,6 +9,8 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.cli import main
+from strandline.tables.damage import log_damage
+from strandline.tables.location import Location
 from strandline.tables.run_versions import RUN_VERSION, newest_runs
 from support.damage import DATA, LOGS, data_file, newest
 from support.delta_rs_lake import empty_lake, rename_column, set_properties, state, write
@@ -140,6 +142,23 @@ def test_a_hint_that_names_an_older_checkpoint_is_not_the_damage(lake, tmp_path,
     file.unlink()
     _, error, _ = told(capsys, *words("status", tmp_path, there, lake))
     assert file.name in error["message"]
+
+
+@pytest.mark.parametrize("named", range(7))
+def test_only_a_hint_that_names_no_checkpoint_of_the_log_is_a_damage(lake, tmp_path, named):
+    """Delta may write a checkpoint and be killed before the hint: that of an older one still helps."""
+    there = copied(lake, tmp_path)
+    log, location = there / TABLE / "_delta_log", Location.lake(str(there))
+    DeltaTable(str(there / TABLE), version=2).create_checkpoint()
+    DeltaTable(str(there / TABLE)).create_checkpoint()
+    newest = DeltaTable(str(there / TABLE)).version()
+    (log / "_last_checkpoint").write_text(json.dumps({"version": named, "size": 1}))
+    damage = log_damage(location, TABLE)
+    if named in (2, newest):
+        assert damage is None
+    else:
+        assert f"_last_checkpoint names checkpoint {named}, which does not exist" in damage.message
+        assert f"all commits before {named} are there" in damage.next
 
 
 @pytest.mark.parametrize("reader", [{"minReaderVersion": 99}, {"readerFeatures": ["someFeature"]}])

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaError
+from pyspark.errors import PySparkException
 
 from strandline.tables.delta_rs import DeltaRsLake
 from strandline.tables.history import history
 from strandline.tables.location import Location
+from strandline.tables.lost_versions import has_no_changes, is_removed
 from strandline.tables.old_versions import committed_at, last_removed_version
 from strandline.tables.reads import TableReads
 
@@ -127,3 +129,21 @@ def test_a_commit_that_states_nothing_keeps_its_version(tmp_path):
     assert [each["version"] for each in tables.newest_commits(TABLE, 2)] == [3, 2]
     assert [committed_at(tables, TABLE, version, 3) for version in range(4)] == [at(8), at(9), at(10), at(11)]
     assert [last_removed_version(tables, TABLE, at(hour)) for hour in (7, 8, 9, 10, 11)] == [None, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "removed", "unchanged"),
+    [
+        ("[DELTA_VERSION_NOT_FOUND] no", True, True),
+        ("[DELTA_MISSING_CHANGE_DATA] no", False, True),
+        ("[FAILED_READ_FILE.FILE_NOT_EXIST] no", True, True),
+        ("java.io.FileNotFoundException: /lake/run/a.parquet", True, True),
+        ("java.nio.file.NoSuchFileException: /lake/run/a.parquet", True, True),
+        ("File a.parquet: No such file or directory", True, True),
+        ("[DELTA_CONCURRENT_APPEND] no", False, False),
+        ("out of memory", False, False),
+    ],
+)
+def test_a_version_is_gone_by_its_condition_or_by_a_file_that_spark_does_not_find(text, removed, unchanged):
+    error = PySparkException(text)
+    assert (is_removed(error), has_no_changes(error)) == (removed, unchanged)

@@ -1,7 +1,10 @@
 """Which place in the order of runs the next row gets, without Spark."""
 
 import json
+from contextlib import nullcontext
 from datetime import timedelta
+
+import pytest
 
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
@@ -20,6 +23,26 @@ def test_in_a_local_lake_it_is_the_version_of_the_table_and_spark_is_not_asked(t
         ran = {"run_id": "r", "command": "reduce", "version": "1", "outcome": "ok", "lake": "lake"}
         write(lake, "run", [ran | {"read_versions": [], "tables": [], "detail": json.dumps(detail)}])
         assert next_run_version(tables) == version
+
+
+@pytest.mark.parametrize(("named", "is_asked"), [(0, False), (1, True), (7, True)])
+def test_only_a_row_that_names_no_older_version_than_that_of_the_table_is_one_of_a_clone(
+    tmp_path, monkeypatch, named, is_asked
+):
+    """Rows that a clone has name versions of the other table: Spark is asked for the greatest."""
+
+    class AskedError(Exception):
+        pass
+
+    def asked(*_):
+        raise AskedError
+
+    monkeypatch.setattr(TableReads, "read", asked)
+    ran = {"run_id": "r", "command": "reduce", "version": "1", "outcome": "ok", "lake": "lake"}
+    write(tmp_path, "run", [ran | {"detail": json.dumps({RUN_VERSION: named})}])
+    tables = TableReads(None, Location.lake(str(tmp_path)))
+    with pytest.raises(AskedError) if is_asked else nullcontext():
+        assert next_run_version(tables) == 1
 
 
 def test_rows_in_memory_are_in_the_order_of_commits_and_older_versions_come_first_by_time(tmp_path):

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from strandline.tables import small_tables
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
-from strandline.tables.small_tables import SmallTables
+from strandline.tables.small_tables import SmallTables, _are_recorded
 from support import delta_rs_lake
 
 TABLE = "node_journal_line"
@@ -58,8 +58,12 @@ def test_rows_are_read_once_a_version(lake):
     first = small.rows(TABLE)
     assert small.rows(TABLE) is first
     delta_rs_lake.write(lake, TABLE, [{"namespace": "node:4", "bucket": 4}])
-    later, _ = small.rows(TABLE)
-    assert later.num_rows == 5
+    later = small.rows(TABLE)
+    assert later[0].num_rows == 5
+    # An older version that is asked for once takes the place of none that is kept.
+    older, _ = small.rows(TABLE, 1)
+    assert older.num_rows == 3
+    assert small.rows(TABLE) is later
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_FILES", 3), ("MOST_BYTES", 1000), ("MOST_MEMORY", 100)])
@@ -72,6 +76,18 @@ def test_a_table_over_a_limit_is_not_read(lake, monkeypatch, limit, value, has_c
     assert found(lake) is not None
     monkeypatch.setattr(small_tables, limit, value)
     assert found(lake) is None
+
+
+@pytest.mark.parametrize("has_checksum", [True, False])
+def test_a_table_of_just_the_most_files_and_bytes_is_read(lake, monkeypatch, has_checksum):
+    sizes = DeltaTable(str(lake / TABLE)).get_add_actions().column("size_bytes").to_pylist()
+    if has_checksum:
+        stated = {"numFiles": len(sizes), "tableSizeBytes": sum(sizes)}
+        (lake / TABLE / "_delta_log" / f"{2:020}.crc").write_text(json.dumps(stated))
+    for fewer_files, fewer_bytes in ((0, 0), (1, 0), (0, 1)):
+        monkeypatch.setattr(small_tables, "MOST_FILES", len(sizes) - fewer_files)
+        monkeypatch.setattr(small_tables, "MOST_BYTES", sum(sizes) - fewer_bytes)
+        assert (found(lake) is not None) == (fewer_files + fewer_bytes == 0)
 
 
 def test_a_long_log_without_a_checksum_is_not_read(lake, monkeypatch):
@@ -114,6 +130,21 @@ def test_changes_that_the_table_does_not_record_are_not_read(lake):
     assert changed(lake, 1, 2) is None
 
 
+@pytest.mark.parametrize("off_at", [0, 2, 3, 4])
+def test_changes_are_read_only_of_versions_that_all_record_them(lake, off_at):
+    delta_rs_lake.write(lake, TABLE, [{"namespace": "node:4", "bucket": 4}])
+    delta_rs_lake.write(lake, TABLE, [{"namespace": "node:5", "bucket": 5}])
+    log = lake / TABLE / "_delta_log"
+    first = [json.loads(line) for line in (log / f"{0:020}.json").read_text().splitlines()]
+    [metadata] = [action for action in first if "metaData" in action]
+    if off_at:
+        metadata["metaData"]["configuration"][small_tables.CHANGE_FEED] = "false"
+        commit = log / f"{off_at:020}.json"
+        commit.write_text(f"{commit.read_text()}\n{json.dumps(metadata)}\n")
+    recorded = [_are_recorded({small_tables.CHANGE_FEED: "true"}, log, 1, last) for last in (1, 2, 3, 4)]
+    assert recorded == [not 0 < off_at <= last for last in (1, 2, 3, 4)]
+
+
 def data_file(lake):
     return next((lake / TABLE / "bucket=3").glob("*.parquet"))
 
@@ -125,10 +156,15 @@ def flip_a_bit(lake):
 
 
 def null_in_the_key(lake):
-    rows = pq.read_table(data_file(lake))
+    """A file that is whole, as the log says it, but has a null where the table allows none."""
+    rows = pq.ParquetFile(data_file(lake)).read()
     nulls = pa.nulls(rows.num_rows, rows.schema.field("namespace").type)
     at = rows.schema.get_field_index("namespace")
     pq.write_table(rows.set_column(at, "namespace", nulls), data_file(lake))
+    actions = [json.loads(line) for line in newest(lake).read_text().splitlines()]
+    for action in actions:
+        action.get("add", {}).update(size=data_file(lake).stat().st_size)
+    newest(lake).write_text("\n".join(map(json.dumps, actions)))
 
 
 def newest(lake):
@@ -168,6 +204,16 @@ def test_what_is_damaged_is_left_to_spark_which_tells_it(lake, damage):
     damage(lake)
     assert found(lake) is None
     assert changed(lake, 2, 2) is None
+
+
+def test_a_null_where_the_table_allows_none_is_left_to_spark(lake):
+    assert found(lake) is not None
+    null_in_the_key(lake)
+    assert found(lake) is None
+    assert changed(lake, 2, 2) is None
+    # Elsewhere it is a value.
+    rows, _ = found(lake, 1)
+    assert rows["source"].null_count == rows.num_rows
 
 
 def test_rows_that_a_commit_changed_are_none_that_it_inserted(tmp_path):

@@ -112,10 +112,9 @@ def _cut(state: State, log: bytes) -> Row:
 
 
 def _pending_grant(state: State, log: bytes) -> bytes:
-    """Return the first effective grant that is not withdrawn, else the first."""
-    grants, bound = state.membership.grants[log], state.membership.withdrawn[log]
-    staying = [index for rank, index in grants if rank <= bound]
-    return state.graph.entries[(staying or [grants[0][1]])[0]].record_id
+    """Return the first effective grant; removals withdraw the later ones first, so it is the first that stays, too."""
+    _, first = state.membership.grants[log][0]
+    return state.graph.entries[first].record_id
 
 
 def _tip(state: State, tip: int) -> Row:

@@ -23,9 +23,10 @@ def judge_id(digest: bytes, claimed: str | None, snapshot_id: str | None) -> byt
     """Return the id of a block together with the claims that do not match it."""
     if claimed is None and snapshot_id is None:
         return digest
-    parts = (digest, b"" if claimed is None else claimed.encode("utf-8"), (snapshot_id or "").encode("utf-8"))
+    parts = (digest, (claimed or "").encode("utf-8"), (snapshot_id or "").encode("utf-8"))
     joined = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hashlib.sha256(joined + (b"\x01" if snapshot_id is not None else b"\x00")).digest()
+    # A claim may be empty, which is another claim than none.
+    return hashlib.sha256(joined + bytes([claimed is not None, snapshot_id is not None])).digest()
 
 
 def is_address_of(claimed: str | bytes | None, digest: bytes) -> bool:

@@ -38,8 +38,7 @@ class Membership:
 
     `roots` are the branches in which logs start with a granted key entry. `chains` are the bounds by branch within
     which the entries of a cut log are effective. So a branch that starts later is placed without a new resolution.
-    `grants` are the effective grants of each log, ascending. `withdrawn` is, for a log without entries, the least rank
-    of those who remove it: grants behind it are withdrawn.
+    `grants` are the effective grants of each log, ascending.
     """
 
     ranks: dict[bytes, Rank] = field(default_factory=dict)
@@ -48,7 +47,6 @@ class Membership:
     cuts: dict[bytes, Cut] = field(default_factory=dict)
     verdicts: dict[int, str] = field(default_factory=dict)
     grants: dict[bytes, list[tuple[Rank, int]]] = field(default_factory=dict)
-    withdrawn: dict[bytes, Rank] = field(default_factory=dict)
     statuses: dict[bytes, Status] = field(default_factory=dict)
 
     @property

@@ -194,7 +194,6 @@ class _Walk:
             if verdict == EFFECTIVE:
                 least = min(least, rank)
         if grants:
-            found.withdrawn[log] = least
             found.statuses[log] = "withdrawn" if least < first else "pending"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
 import pyarrow as pa
@@ -67,9 +68,13 @@ def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int)
     Reads: the log of a local table; of any other the name and size of each file, by a scan without columns.
     """
     counted = _counted(tables, table, small_bytes)
-    cheap = [each for each in counted if each["files"] > 1 and each["size"] * CHEAP_PART <= small_bytes]
-    are_enough = sum(each["files"] for each in cheap) >= CHEAP_TIMES * least
-    found = [each for each in counted if each["files"] >= least or (are_enough and each in cheap)]
+    cheap = [each["files"] > 1 and each["size"] * CHEAP_PART <= small_bytes for each in counted]
+    are_enough = sum(each["files"] for each in compress(counted, cheap)) >= CHEAP_TIMES * least
+    found = [
+        each
+        for each, is_cheap in zip(counted, cheap, strict=True)
+        if each["files"] >= least or (are_enough and is_cheap)
+    ]
     return SmallFiles(
         tuple(sorted((each[BUCKET] for each in found), key=lambda bucket: -1 if bucket is None else bucket)),
         sum(each["files"] for each in found),

@@ -132,6 +132,7 @@ def test_one_name_may_stand_for_a_list(lake):
         lake.gc(erase="sdpm")
 
 
+@pytest.mark.large
 def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_spark(tmp_path):
     path = empty_lake(tmp_path / "lake")
     set_properties(path, "quarantine", {"strandline.contract": "99.0.0"})

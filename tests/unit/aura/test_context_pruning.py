@@ -101,6 +101,7 @@ def test_a_context_without_its_genesis_lets_nothing_go():
     assert plan.prune == ()
 
 
+@pytest.mark.large
 def test_the_carry_of_a_context_with_many_budgets_is_read_back():
     flows = tuple(
         Flow(FlowKey(b"\x01" * 16, b"\x02" * 16, epoch), 1, 1, (1, b"\x03" * 32)) for epoch in range(40_000)

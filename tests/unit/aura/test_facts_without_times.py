@@ -105,6 +105,7 @@ WORK = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", WORK)
 def test_a_fact_with_a_long_clock_takes_no_more_memory_than_its_bytes(name):
     raw = len(authority(1)[0].cbor)

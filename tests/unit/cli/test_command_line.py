@@ -69,6 +69,7 @@ def fleet(lake: Path) -> Path:
     return lake
 
 
+@pytest.mark.large
 def test_a_record_table_that_was_made_anew_is_unreduced_until_no_state_is_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +164,7 @@ def test_status_names_the_first_damaged_files_and_says_how_many_there_are(
     assert more in capsys.readouterr().out.replace("\n", "")
 
 
+@pytest.mark.large
 def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +180,7 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     assert report["unreduced"] == [{"table": "node_journal_line", "version": 2, "reduced_version": 9}]
 
 
+@pytest.mark.large
 def test_a_record_table_that_was_emptied_and_reduced_is_not_unreduced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +226,7 @@ def test_status_of_a_lake_without_records_is_empty_and_fine(
     assert printed_json(capsys)["rows"] == []
 
 
+@pytest.mark.large
 def test_status_check_finds_what_waits_and_passes_what_is_fine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +240,7 @@ def test_status_check_finds_what_waits_and_passes_what_is_fine(
     ]
 
 
+@pytest.mark.large
 def test_status_finds_a_log_by_its_id_as_it_is_or_percent_encoded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -334,6 +339,7 @@ def test_a_reason_that_is_like_none_is_refused_in_a_line_and_not_with_all_codes(
         assert len(step) < 200
 
 
+@pytest.mark.large
 def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = fleet(tmp_path / "an other")
     write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
@@ -344,6 +350,7 @@ def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest
     assert f"next: strandline reduce --lake '{lake}'" in out
 
 
+@pytest.mark.large
 def test_quarantine_counts_by_reason_with_an_example(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,6 +386,7 @@ def test_rows_are_either_one_json_object_or_in_another_format(capsys: pytest.Cap
     assert printed_json(capsys)["error"]["code"] == "FORMAT_AND_JSON"
 
 
+@pytest.mark.large
 def test_quarantine_show_takes_a_prefix_and_escapes_what_it_shows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

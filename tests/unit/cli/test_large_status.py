@@ -84,6 +84,7 @@ def test_rows_are_cut_by_buckets_and_where_one_is_too_large_by_a_digest(monkeypa
     assert len(slices.slices_of(dict.fromkeys(range(65_536), 1_000))) <= 2 * slices.MOST_SLICES
 
 
+@pytest.mark.large
 def test_the_slices_of_many_small_buckets_cost_a_few_additions_each():
     class Rows(int):
         """A number of rows that is added only so often."""

@@ -36,6 +36,7 @@ def test_a_file_without_a_rejected_record_is_one_with_a_fault(rejected, words):
     assert console.file.getvalue().splitlines()[0] == words
 
 
+@pytest.mark.large
 def test_commands_of_a_next_step_name_the_lake_that_the_call_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("lake", "other lake"):

@@ -183,6 +183,7 @@ def _answered(capsys, lake, *words):
     return said.get("repeated") or (said["error"]["code"], said["error"]["message"], said["error"]["next"])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("wrote", "read", "made_anew"),
     [
@@ -221,6 +222,7 @@ def test_a_run_whose_tables_were_made_anew_is_not_told_as_done(lake, capsys, wro
     assert ("run job-8 " in message, f"{made_anew} was" in message) == (True, True)
 
 
+@pytest.mark.large
 def test_an_init_whose_table_was_dropped_is_not_repeated_under_its_id(lake, capsys):
     known = {**KNOWN, "unchanged": sorted({"quarantine", STATES})}
     write(Path(lake), "run", [_row("i-1", "init", 9, **known)])

@@ -168,6 +168,7 @@ def report_of_nine(lake, out):
     out.write_text(first.replace(made_at, "2026-02-01T09:00:00Z"))
 
 
+@pytest.mark.large
 def test_records_that_a_killed_run_put_into_quarantine_are_new_once(lake, tmp_path):
     out = tmp_path / "fleet.html"
     report_of_nine(lake, out)
@@ -190,6 +191,7 @@ def test_records_that_a_killed_run_put_into_quarantine_are_new_once(lake, tmp_pa
     assert "Since then 1 run accepted 0 records; 5 records came to quarantine" in second
 
 
+@pytest.mark.large
 def test_a_run_that_was_under_way_during_a_report_is_new_in_the_next_one(lake, tmp_path):
     out = tmp_path / "fleet.html"
     report_of_nine(lake, out)

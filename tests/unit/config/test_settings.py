@@ -270,6 +270,7 @@ def test_a_value_from_a_shell_that_yaml_does_not_spell_is_a_text(text: str) -> N
     assert caught.value.code == "SETTING_INVALID"
 
 
+@pytest.mark.large
 def test_a_settings_file_is_read_up_to_its_limits_and_no_further(tmp_path: Path) -> None:
     def is_read(text: str) -> bool:
         (tmp_path / "a.yaml").write_text(text)

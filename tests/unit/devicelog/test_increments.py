@@ -251,6 +251,7 @@ def test_a_group_whose_stored_tips_have_too_many_values_is_reduced_whole(monkeyp
     assert not is_increment(old, log)
 
 
+@pytest.mark.large
 def test_the_memory_of_stored_tips_does_not_grow_with_their_number(monkeypatch):
     monkeypatch.setattr(increments, "MAX_STORED", 10_000)
     bounds = [{"branch": bytes([number]) * 32, "seq": 1_000} for number in range(50)]

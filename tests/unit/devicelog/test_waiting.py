@@ -4,6 +4,7 @@ import random
 import tracemalloc
 
 import pyarrow as pa
+import pytest
 
 from strandline.core.ancestry import missing_parents
 from strandline.core.verdict import encode_evidence
@@ -48,6 +49,7 @@ def random_rows(draw, group):
         yield local_row(record_id, accepted, deps=deps, prev=prev, last=last, found=found, group=group)
 
 
+@pytest.mark.large
 def test_candidates_of_many_namespaces_are_judged_as_by_all_of_their_links():
     draw, reasons = random.Random(4), set()
     groups = [list(random_rows(draw, f"group {number:03}")) for number in range(200)]
@@ -65,6 +67,7 @@ def test_candidates_of_many_namespaces_are_judged_as_by_all_of_their_links():
     }  # fmt: skip
 
 
+@pytest.mark.large
 def test_a_link_to_an_absent_entry_is_held_in_less_than_forty_bytes():
     draw, held, count = random.Random(1), [], 64
     batches = [

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import yaml
 
 from docsite import markdown, stage
@@ -47,6 +48,7 @@ def test_links_lead_from_page_to_page_and_others_become_words():
     assert rewritten("README.md", code) == code
 
 
+@pytest.mark.large
 def test_every_page_and_picture_is_copied(tmp_path):
     stage.copy(tmp_path / "pages")
     found = {path.relative_to(tmp_path / "pages").as_posix() for path in (tmp_path / "pages").rglob("*.*")}

@@ -109,7 +109,7 @@ def test_an_entry_that_is_judged_as_it_is_read_has_the_verdict_of_its_block(prof
     assert (len(later) > 900, reasons["none"] > 200, len(reasons) > 12) == (True, True, True), reasons
 
 
-@pytest.mark.parametrize("count", [1, MAX_VALUES + 1])
+@pytest.mark.parametrize("count", [1, pytest.param(MAX_VALUES + 1, marks=pytest.mark.large)])
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_json_has_the_verdict_of_its_block_up_to_and_beyond_the_largest_one(more, count):
     signed = entry("parent", "v2")

@@ -111,6 +111,7 @@ def test_a_carry_is_read_back_and_decides_what_the_log_is_reduced_as():
             decode_carry(broken)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("writers", [299_990, 1_999_995], ids=["of a manifest", "of a file of the operator"])
 def test_the_carry_of_the_longest_write_list_is_read_back(writers):
     carry = Carry("keyvalue", tuple(f"{number:07}" for number in range(writers)), 1)

@@ -212,6 +212,7 @@ def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_fir
         )  # fmt: skip
 
 
+@pytest.mark.large
 def test_a_long_list_that_many_logs_name_is_in_no_row_of_a_log():
     listing = manifest(dag_cbor({"type": "ipfs", "write": [f"w{number}" for number in range(20_000)]}))
     database = manifest(dag_cbor({"name": "d", "type": "feed", "accessController": listing.cid}))

@@ -179,6 +179,7 @@ def test_the_car_has_its_published_bytes_and_admits_both_blocks():
     assert opened.counts == Counts(read=2, new=2, claims_known=1, identity_verifications=1)
 
 
+@pytest.mark.large
 def test_a_car_of_more_roots_than_a_header_holds_is_read():
     a1 = dag("v2")["a1"]
     few, many = (to_car([a1] * count, [a1]) for count in (MAX_ROOTS_WRITTEN, 2 * MAX_ROOTS_WRITTEN))

@@ -32,6 +32,7 @@ def lost(tmp_path, monkeypatch):
     return found
 
 
+@pytest.mark.large
 def test_a_dialect_whose_table_init_made_anew_has_lost_records_as_long_as_it_has_states(lost, tmp_path):
     assert lost() == (set(), 0)
     write(tmp_path, STATES, [state("node:a", reduced_version=9)])

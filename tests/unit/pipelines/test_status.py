@@ -74,6 +74,7 @@ def _row(number):
     return {**nothing, "namespace": f"node:{number:07}", "health": "ok", "state_hash": b"\x01"}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("namespaces", [ALL_READ_AT_ONCE, ALL_READ_AT_ONCE + 1])
 def test_all_rows_of_many_namespaces_go_through_files_also_where_spark_reads_them(namespaces):
     lake = _ReadAtOnce(namespaces)

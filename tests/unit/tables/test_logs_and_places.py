@@ -83,6 +83,7 @@ def test_a_last_commit_is_compared_with_its_checksum_also_if_it_names_no_operati
         damage.check_log(lake, TABLE)
 
 
+@pytest.mark.large
 def test_a_commit_of_very_many_files_is_read_line_by_line_and_no_further_than_needed(log: Path) -> None:
     """A table with 65,536 buckets gets as many files by one MERGE, and each command looks at the newest commits."""
     lake, files = Location.lake(str(log.parents[1])), 20_000

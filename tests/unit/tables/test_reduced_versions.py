@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pyarrow as pa
+import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from strandline.tables import reduced_versions
@@ -47,6 +48,7 @@ def edited(lake, table, version, **members):
     commit.write_text("".join(json.dumps(each) + "\n" for each in actions), encoding="utf-8")
 
 
+@pytest.mark.large
 def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it(tmp_path):
     for n in range(4):
         write_deltalake(tmp_path / TABLE, pa.table({"n": [n]}), mode="append")
@@ -82,6 +84,7 @@ def appended(lake, table, count, **columns):
         write_deltalake(lake / table, pa.table(columns or {"n": [n]}), mode="append")
 
 
+@pytest.mark.large
 def test_a_table_stays_unlike_its_reduction_until_the_next_one_however_many_commits_follow(tmp_path):
     appended(tmp_path, TABLE, 4)
     states(tmp_path, 3)
@@ -109,6 +112,7 @@ def test_a_table_stays_unlike_its_reduction_until_the_next_one_however_many_comm
     assert not is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
 
 
+@pytest.mark.large
 def test_reductions_of_other_dialects_do_not_hide_that_a_table_was_made_anew(tmp_path):
     appended(tmp_path, TABLE, 2)
     states(tmp_path, 0, operation="UPDATE")
@@ -133,6 +137,7 @@ def test_a_table_that_was_made_anew_is_unlike_its_reduction_before_its_first_rec
     assert reduced_dialects(tables) == {"sdmp"}
 
 
+@pytest.mark.large
 def test_the_states_are_asked_only_if_the_newest_commits_do_not_say_enough(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(reduced_versions, "reduced_before", lambda *_: asked.append(None) or (1, 1))
@@ -224,6 +229,7 @@ def test_merges_are_found_newest_first_and_those_of_others_after_a_version(tmp_p
     assert [is_committed_by_others(tables, "ours", seen) for seen in (1, 2, 3)] == [True, False, False]
 
 
+@pytest.mark.large
 def test_commits_of_others_are_found_however_many_commits_follow(tmp_path):
     appended(tmp_path, STATES, 3)
     merged(tmp_path, 1, "theirs", 0)

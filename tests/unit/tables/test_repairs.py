@@ -52,6 +52,7 @@ def lake(tmp_path):
     return tmp_path
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("table", "hiding", "open_"),
     [
@@ -110,6 +111,7 @@ def test_a_retry_repairs_what_its_own_attempt_left_that_was_killed(lake):
     assert store_of(lake, attempt="c-").begin_repair_of(RECORDS) is None
 
 
+@pytest.mark.large
 def test_a_merge_above_a_mark_that_came_after_its_run_had_read_hides_it(lake):
     store = store_of(lake)
     merged(lake, RECORDS, "ingest", "early-raced", "ingest")

@@ -81,13 +81,14 @@ class Lake:
         checkpoint: Paths | None = None,
         max_files: int | None = None,
         max_records: int | None = None,
+        kafka_config: Paths | None = None,
         **options: Any,
     ) -> Report:
         """Ingest and reduce what a folder, prefix or topic has; with `every`, as `"30s"`, until it is interrupted."""
         return self._run(
             "stream", source=os.fspath(source), dialect=dialect, form=format, available_now=every is None, every=every,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint), max_files=max_files,
-            max_records=max_records, **options,
+            max_records=max_records, kafka_config=None if kafka_config is None else os.fspath(kafka_config), **options,
         )  # fmt: skip
 
     def reduce(self, *, full: bool = False, run_id: str | None = None, **options: Any) -> Report:

@@ -51,8 +51,8 @@ def folder(tmp_path):
 @pytest.fixture
 def topic(spark, settings, tmp_path):
     """Sends the lines of files to a topic that a stream follows."""
-    with broker(Path(settings.spark.cache), tmp_path / "node") as address:
-        topics = Topics(spark, address)
+    with broker(Path(settings.spark.cache), tmp_path / "node") as running:
+        topics = Topics(spark, running.address)
         source = topics.topic("killed")
 
         def send(number, files):

@@ -12,7 +12,7 @@ from strandline.dialects.sdmp.codec import batch, node_of_line
 from strandline.pipelines.faults import Faults
 from strandline.session.classic import brokers as asked
 from strandline.tables import topics
-from support.broker import broker
+from support.broker import PASSWORDS, broker, client_config
 from support.kills import KilledBatchError, batch_killed_at
 from support.lakes import write_files
 from support.provenance import sources
@@ -23,13 +23,13 @@ from support.topics import PARTS, Topics
 
 @pytest.fixture(scope="module")
 def brokers(settings, tmp_path_factory):
-    with broker(Path(settings.spark.cache), tmp_path_factory.mktemp("broker") / "node") as address:
-        yield address
+    with broker(Path(settings.spark.cache), tmp_path_factory.mktemp("broker") / "node") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
 def cluster(spark, brokers):
-    made = Topics(spark, brokers)
+    made = Topics(spark, brokers.address)
     yield made
     made.close()
 
@@ -147,6 +147,44 @@ def test_messages_that_were_removed_before_they_were_landed_are_missed(cluster, 
     with pytest.raises(FaultError) as stopped:
         lake.stream(source)
     assert stopped.value.code == "MESSAGES_GONE"
+
+
+def test_a_topic_with_encryption_and_login_is_read_by_those_who_may_and_no_secret_is_stored(
+    brokers, cluster, new_lake, monkeypatch
+):
+    cluster.topic("secure")
+    source = f"kafka://{brokers.secure}/secure"
+    lines = list(synthetic(8, 3))
+    cluster.send(source, [batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])])
+    cluster.allow("secure", "reader", "DESCRIBE", "READ")
+    cluster.allow("secure", "other", "DESCRIBE")
+    lake = new_lake()
+
+    def refused(config: bytes | None) -> tuple[str, str]:
+        with pytest.raises((FaultError, UsageError)) as caught:
+            lake.stream(source, kafka_config=config)
+        assert not any(secret in str(vars(caught.value)) for secret in PASSWORDS.values())
+        return caught.value.code, caught.value.message
+
+    right = client_config(brokers, "reader", PASSWORDS["reader"])
+    code, message = refused(client_config(brokers, "reader", "the-secret-of-nobody"))
+    assert (code, "Invalid username or password" in message) == ("SOURCE_DENIED", True)
+    # It may describe the topic, and is refused when the stream reads.
+    code, message = refused(client_config(brokers, "other", PASSWORDS["other"]))
+    assert (code, "secure" in message) == ("SOURCE_DENIED", True)
+    assert refused(right.replace(b'";', b'" x y";'))[0] == "KAFKA_CONFIG_INVALID"
+    assert refused(right.replace(b"issuer.pem", b"none.pem"))[0] == "KAFKA_CONFIG_INVALID"
+    assert refused(b"\\u00zz")[0] == "KAFKA_CONFIG_INVALID"
+    monkeypatch.setattr(asked, "SECONDS", 2)
+    assert refused(None)[0] == "SOURCE_UNREACHABLE"
+
+    report = lake.stream(source, kafka_config=right)
+    assert (report.counts["messages"], report.counts["new"]) == (1, len(lines) - 1)
+    # The checkpoint is that of the topic, whatever the login.
+    cluster.send(source, [batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])])
+    assert lake.stream(source, kafka_config=right).counts["messages"] == 1
+    for path in (each for each in lake.path.rglob("*") if each.is_file()):
+        assert not any(secret.encode() in path.read_bytes() for secret in PASSWORDS.values()), path
 
 
 def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):

@@ -8,8 +8,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from support.certificates import write_certificates
 from support.fetched_jars import fetched_jars
 from support.processes import free_ports, wait_for_port
 from support.until_ctrl_c import until_ctrl_c
@@ -23,8 +25,15 @@ _CONFIG = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=PLAINTEXT://127.0.0.1:{port},SECURE://127.0.0.1:{secure},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SECURE://127.0.0.1:{secure}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL
+listener.name.secure.ssl.keystore.type=PEM
+listener.name.secure.ssl.keystore.location={folder}/server.pem
+sasl.enabled.mechanisms=PLAIN
+listener.name.secure.plain.sasl.jaas.config={login} {users};
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 log.dirs={folder}/data
@@ -35,6 +44,32 @@ offsets.topic.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 """
+LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A broker that runs: `address` without encryption and login, for everything; `secure` with both, for `PASSWORDS`.
+
+    `certificate` is the path of the certificate that signed that of the broker.
+    """
+
+    address: str
+    secure: str
+    certificate: Path
+
+
+PASSWORDS = {"reader": "the-secret-of-reader", "other": "the-secret-of-other"}
+"""The users of the broker, who may do nothing until a test gives them a right."""
+
+
+def client_config(running: Running, user: str, password: str) -> bytes:
+    """The file with which a client of Kafka logs in."""
+    login = f'{LOGIN} username="{user}" password="{password}";'
+    return (
+        f"security.protocol=SASL_SSL\nsasl.mechanism = PLAIN\nsasl.jaas.config={login}\nacks=all\n"
+        f"ssl.truststore.type=PEM\nssl.truststore.location={running.certificate}\nclient.id=x\n"
+    ).encode()
 
 
 def jars(cache: Path) -> tuple[Path, ...]:
@@ -43,16 +78,26 @@ def jars(cache: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]:
-    """Run a broker while the block runs; gives its host:port. It keeps its data in `folder`, a new one.
+def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[Running]:
+    """Run a broker while the block runs. It keeps its data in `folder`, a new one.
 
     `creates`: a topic is made when a message is sent to it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    port, controller = free_ports(2)
+    port, secure, controller = free_ports(3)
+    certificate = write_certificates(folder)
+    users = " ".join(f'user_{name}="{password}"' for name, password in PASSWORDS.items())
     config = folder / "server.properties"
     config.write_text(
-        _CONFIG.format(port=port, controller=controller, folder=folder, creates=str(creates).lower())
+        _CONFIG.format(
+            port=port,
+            secure=secure,
+            controller=controller,
+            folder=folder,
+            creates=str(creates).lower(),
+            login=LOGIN,
+            users=users,
+        )
     )
     program = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     java = [str(program), *HEAP.split(), "-cp", os.pathsep.join(map(str, jars(cache)))]
@@ -67,7 +112,7 @@ def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]
         process = subprocess.Popen([*java, "kafka.Kafka", str(config)], **told)
         try:
             wait_for_port(process, port, folder / "broker.log", SECONDS)
-            yield f"127.0.0.1:{port}"
+            yield Running(f"127.0.0.1:{port}", f"127.0.0.1:{secure}", certificate)
         finally:
             process.terminate()
             try:
@@ -82,9 +127,9 @@ def main() -> None:
     cache = Path.home() / ".cache" / "strandline"
     with (
         tempfile.TemporaryDirectory(prefix="strandline-broker-") as folder,
-        broker(cache, Path(folder), creates=True) as address,
+        broker(cache, Path(folder), creates=True) as running,
     ):
-        until_ctrl_c(f"a broker runs at {address}; follow kafka://{address}/TOPIC")
+        until_ctrl_c(f"a broker runs at {running.address}; follow kafka://{running.address}/TOPIC")
 
 
 if __name__ == "__main__":

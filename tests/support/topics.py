@@ -48,5 +48,18 @@ class Topics:
             removed.put(kafka.common.TopicPartition(name, part), bound)
         self._admin.deleteRecords(removed).all().get()
 
+    def allow(self, name: str, user: str, *operations: str) -> None:
+        """Give a user rights to a topic: names of Kafka's operations, such as READ."""
+        acl, resource = self._jvm.org.apache.kafka.common.acl, self._jvm.org.apache.kafka.common.resource
+        literal = resource.PatternType.LITERAL
+        topic = resource.ResourcePattern(resource.ResourceType.TOPIC, name, literal)
+        rights = self._jvm.java.util.ArrayList()
+        for operation in operations:
+            entry = acl.AccessControlEntry(
+                f"User:{user}", "*", getattr(acl.AclOperation, operation), acl.AclPermissionType.ALLOW
+            )
+            rights.add(acl.AclBinding(topic, entry))
+        self._admin.createAcls(rights).all().get()
+
     def close(self) -> None:
         self._admin.close()

@@ -30,6 +30,7 @@ from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.stream import MicroBatch, await_commit, landing_folder
 from strandline.tables.stream_objects import landing_prefix
+from strandline.tables.topic_brokers import CONFIG
 from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2
@@ -44,6 +45,7 @@ class StreamRequest:
     the format by name. `every` is the interval between two checks for input, in seconds; None: process what is there
     and end. `checkpoint` is a folder or URI; None: one in the lake, named after source and dialect. `options` is the
     result of the dialect's `parse_options`, or None; `files` are files of sticky options, as in `reduce`.
+    `kafka_config` is a file of settings of Kafka's client, of which encryption and login are used.
     """
 
     source: str
@@ -54,6 +56,7 @@ class StreamRequest:
     checkpoint: str | None = None
     options: object | None = None
     files: Mapping[str, GivenOption | None] = field(default_factory=dict)
+    kafka_config: bytes | None = field(default=None, repr=False)
 
 
 def topic_in(request: StreamRequest) -> Topic | None:
@@ -67,6 +70,12 @@ def topic_in(request: StreamRequest) -> Topic | None:
             "OPTION_OF_TOPIC",
             "--max-records is for topics: the number of records of a file is not known before it is read",
             "use --max-files for a folder or a prefix",
+        )
+    if topic is None and request.kafka_config is not None:
+        raise UsageError(
+            "OPTION_OF_TOPIC",
+            f"{CONFIG} is for topics, but {request.source} is a folder or a prefix",
+            "leave it out: credentials of stores come from the environment",
         )
     named = (
         "--format" if request.format is not None else "--max-files" if request.max_files is not None else None
@@ -113,8 +122,9 @@ def run(
     Each micro-batch is one run of `ingest` and one of `reduce`; `runs` makes the context of a run of a command. After
     a kill, the stream repeats the same batch: its records are then known.
     Raises: UsageError (STREAM_OVER_CONNECT, the source cannot be followed, the lake is foreign, no folder for the
-    checkpoint), FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, SOURCE_UNREADABLE,
-    STORE_JAR_MISSING, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and what `ingest` and `reduce` raise.
+    checkpoint, KAFKA_CONFIG_INVALID), FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE,
+    SOURCE_UNREACHABLE, SOURCE_UNREADABLE, STORE_JAR_MISSING, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and what
+    `ingest` and `reduce` raise.
     """
     reducer_options.check((dialect,), request.files)
     if is_connect(store.spark):
@@ -189,7 +199,8 @@ def _process_all(
 def _source(store: TableStore, request: StreamRequest, settings: Settings) -> StreamSource:
     topic, spark, every = topic_in(request), store.spark, request.every
     if topic is not None:
-        return TopicSource(spark, topic, every=every, most=request.max_records or settings.stream.max_records)
+        most = request.max_records or settings.stream.max_records
+        return TopicSource(spark, topic, request.kafka_config, every=every, most=most)
     most = request.max_files or settings.stream.max_files
     prefix = landing_prefix(request.source)
     if prefix is not None:

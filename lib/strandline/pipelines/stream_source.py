@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pyspark.sql import SparkSession
 
-from strandline.core.errors import FaultError, UsageError
+from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.session.jars import kafka_coordinate
 from strandline.tables.checkpoint import is_bound
 from strandline.tables.paths import path_text
@@ -19,13 +20,19 @@ from strandline.tables.stream import (
     landing_folder,
     names_not_utf8,
 )
-from strandline.tables.topics import Topic, TopicWatch, check_connector
+from strandline.tables.topic_brokers import CONFIG, TopicWatch, denied, with_security
+from strandline.tables.topics import Topic, check_connector
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _LOST: Final = ("KAFKA_DATA_LOSS", "KafkaIllegalStateException")
 """The error of Spark's connector about removed messages: its condition, and the exception of its tasks."""
+
+_REFUSAL: Final = re.compile(
+    r"org\.apache\.kafka\.common\.errors\.\w*Auth(?:entication|orization)Exception: (.+)"
+)
+"""Such an error about the right of a user, with the text of the broker."""
 
 ProcessBatch = Callable[[MicroBatch], None]
 
@@ -59,7 +66,7 @@ class StreamSource(Protocol):
     def gone_error(self) -> FaultError:
         """Return the error for a source that no longer exists."""
 
-    def error_of(self, text: str) -> FaultError | None:
+    def error_of(self, text: str) -> StrandlineError | None:
         """Return the error for Spark's message about the source itself, None for another message."""
 
     def close(self) -> None:
@@ -119,8 +126,11 @@ class TopicSource:
 
     folder = None
 
-    def __init__(self, spark: SparkSession, topic: Topic, *, every: float | None, most: int) -> None:
+    def __init__(
+        self, spark: SparkSession, topic: Topic, config: bytes | None, *, every: float | None, most: int
+    ) -> None:
         check_connector(spark, kafka_coordinate())
+        topic, self._without_effect = with_security(spark, topic, config)
         self.key = topic.source.encode()
         self._topic = topic
         self._spark = spark
@@ -149,7 +159,9 @@ class TopicSource:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes to print about it."""
-        return ()
+        if not self._without_effect:
+            return ()
+        return (f"settings of {CONFIG} without effect here: {', '.join(self._without_effect)}",)
 
     def start(self, checkpoint: str, process: ProcessBatch) -> StreamingQuery:
         """Start to follow it."""
@@ -172,8 +184,11 @@ class TopicSource:
             "what was ingested stays; to follow a recreated topic, name a new --checkpoint",
         )
 
-    def error_of(self, text: str) -> FaultError | None:
-        """Return the error for Spark's message about removed messages, None for another message."""
+    def error_of(self, text: str) -> StrandlineError | None:
+        """Return the error for Spark's message about removed messages or a refusal, None for another message."""
+        refusal = _REFUSAL.search(text)
+        if refusal is not None:
+            return denied(self._topic, refusal[1])
         if not any(name in text for name in _LOST):
             return None
         return FaultError(

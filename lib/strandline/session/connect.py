@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -42,8 +42,11 @@ class ConnectEngine:
         """Return the rows as they are: a client cannot change the schema with which a server reads a table."""
         return rows
 
-    def open_brokers(self, addresses: str) -> None:
+    def open_brokers(self, addresses: str, security: Mapping[str, str]) -> None:
         """Return None: Kafka's client is in the server."""
+
+    def read_properties(self, text: str) -> None:
+        """Return None: there is no JVM here."""
 
     def plans(self) -> None:
         """Return None: plans stay in the server."""

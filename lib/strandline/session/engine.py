@@ -6,7 +6,7 @@ and neither a JVM nor a SparkContext is here. Code that needs one asks `engine_o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 class BrokersSilentError(Exception):
     """No broker of Kafka answered in time."""
+
+
+class BrokersRefuseError(Exception):
+    """A broker of Kafka refused the login, or a right. The text is the broker's."""
+
+
+class ClientRefusesError(Exception):
+    """Kafka's client refused its settings. The text says why, without a secret."""
 
 
 class Counter(Protocol):
@@ -48,8 +56,15 @@ class Engine(Protocol):
     def nullable(self, rows: DataFrame) -> DataFrame:
         """Return the rows of a table with all columns nullable, where the session can read them so."""
 
-    def open_brokers(self, addresses: str) -> Brokers | None:
-        """Connect to brokers of Kafka, or return None if the session cannot ask them. Raises: BrokersSilentError."""
+    def open_brokers(self, addresses: str, security: Mapping[str, str]) -> Brokers | None:
+        """Connect to brokers of Kafka, or return None if the session cannot ask them.
+
+        `security` has the client's settings of encryption and login.
+        Raises: BrokersSilentError, ClientRefusesError.
+        """
+
+    def read_properties(self, text: str) -> dict[str, str] | None:
+        """Return the names and values of a text of Java properties; None if it is none, or without a JVM here."""
 
     def plans(self) -> Plans | None:
         """Return the session's plans, or None if they cannot be read."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,11 +15,8 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.frames.provenance import message_source
-from strandline.session.engine import BrokersSilentError, engine_of
 
 SCHEME: Final = "kafka://"
-CONNECT_SECONDS: Final = 5
-"""Timeout of a connection to a broker."""
 _SOURCE: Final = re.compile(
     r"kafka://((?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
     r"(?:,(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})*)/([A-Za-z0-9._-]{1,249})"
@@ -29,15 +25,27 @@ _SOURCE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic: `brokers` (host:port, separated by commas) and its name."""
+    """A topic: `brokers` (host:port, separated by commas), its name, and the client's settings of security.
+
+    The settings may be secrets: no text about a topic shows them.
+    """
 
     brokers: str
     name: str
+    security: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def source(self) -> str:
         """Its form on the command line."""
         return f"{SCHEME}{self.brokers}/{self.name}"
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options of Spark's connector for its brokers."""
+        return {
+            "kafka.bootstrap.servers": self.brokers,
+            **{f"kafka.{name}": value for name, value in self.security.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ class Messages:
 
         rows = (
             spark.read.format("kafka")
-            .option("kafka.bootstrap.servers", topic.brokers)
+            .options(**topic.options)
             .option("assign", json.dumps({topic.name: sorted(self.offsets)}))
             .option("startingOffsets", ends(0))
             .option("endingOffsets", ends(1))
@@ -98,58 +106,6 @@ def topic_of(source: str) -> Topic | None:
     return Topic(found[1], found[2])
 
 
-def check_reachable(topic: Topic) -> None:
-    """Check that one of the brokers accepts a connection. Raises: FaultError SOURCE_UNREACHABLE."""
-    for broker in topic.brokers.split(","):
-        host, _, port = broker.rpartition(":")
-        try:
-            with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS):
-                return
-        except (OSError, OverflowError):
-            continue
-    raise unreachable(topic)
-
-
-class TopicWatch:
-    """Asks the brokers whether a topic exists. Must be closed.
-
-    Without a JVM of its own, or with Kafka's classes under other names, a session cannot ask: the answer is then "".
-    """
-
-    def __init__(self, spark: SparkSession, topic: Topic) -> None:
-        self._topic = topic
-        try:
-            self._brokers = engine_of(spark).open_brokers(topic.brokers)
-        except BrokersSilentError:
-            raise unreachable(topic) from None
-
-    def topic_id(self) -> str | None:
-        """Return the id of the topic, None if it does not exist, "" if the session cannot ask the brokers.
-
-        Raises: FaultError SOURCE_UNREACHABLE.
-        """
-        if self._brokers is None:
-            return ""
-        try:
-            return self._brokers.topic_id(self._topic.name)
-        except BrokersSilentError:
-            raise unreachable(self._topic) from None
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._brokers is not None:
-            self._brokers.close()
-
-
-def unreachable(topic: Topic) -> FaultError:
-    """Return the error of brokers that do not answer."""
-    return FaultError(
-        "SOURCE_UNREACHABLE",
-        f"No broker of {topic.source} answers",
-        "check that it runs and that this machine can reach it, then start the stream again: it continues",
-    )
-
-
 def check_connector(spark: SparkSession, coordinate: str) -> None:
     """Check that the session has Spark's Kafka connector. Raises: FaultError KAFKA_MISSING."""
     try:
@@ -168,7 +124,7 @@ def topic_frame(spark: SparkSession, topic: Topic, most: int) -> DataFrame:
     """Return the messages of a topic as a stream from the oldest one, at most `most` in a micro-batch."""
     return (
         spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", topic.brokers)
+        .options(**topic.options)
         .option("subscribe", topic.name)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", most)

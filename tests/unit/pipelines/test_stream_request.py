@@ -25,6 +25,7 @@ def test_folders_and_topics_have_bounds_of_their_own():
     ("request_", "code", "named"),
     [
         (StreamRequest("landing", max_records=3), "OPTION_OF_TOPIC", "--max-records"),
+        (StreamRequest("landing", kafka_config=b""), "OPTION_OF_TOPIC", "--kafka-config"),
         (StreamRequest(TOPIC, max_files=3), "OPTION_OF_FOLDER", "--max-files"),
         (StreamRequest(TOPIC, format="lines"), "OPTION_OF_FOLDER", "--format"),
     ],

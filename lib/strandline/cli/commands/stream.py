@@ -9,7 +9,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.dialect_options import read_dialect_options
-from strandline.cli.given import DialectName, FormatName, known_dialect
+from strandline.cli.given import DialectName, FormatName, file_of_option, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 from strandline.dialects import dialect as dialect_named
@@ -48,6 +48,14 @@ MaxRecords = Annotated[
         "--max-records", metavar="N", min=1, help="Maximum number of messages in a batch of a topic."
     ),
 ]
+KafkaConfig = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka-config",
+        metavar="FILE",
+        help="A file of Kafka's client settings, for brokers with encryption or a login.",
+    ),
+]
 Checkpoint = Annotated[
     str | None,
     typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
@@ -66,6 +74,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline stream outbox/ --dialect sdmp --every 30s --nodes nodes.json",
             "strandline stream s3://bucket/landing --dialect sdmp --every 5m --lake s3a://bucket/lake",
             "strandline stream kafka://localhost:9092/journals --dialect sdmp --every 30s --max-records 50000",
+            "strandline stream kafka://b.example:9094/t --dialect sdmp --every 30s --kafka-config client.properties",
             "strandline stream logs/ --dialect ipfslog --available-now --log-config logs.json",
             "strandline stream landing/ --dialect sdmp --every 5m --schema main.logs --checkpoint /data/seen",
         ),
@@ -82,6 +91,7 @@ def _stream(
     max_files: MaxFiles = None,
     max_records: MaxRecords = None,
     checkpoint: Checkpoint = None,
+    kafka_config: KafkaConfig = None,
 ) -> Result:
     """Follow a folder, a prefix of a store or a Kafka topic: ingest each new file or message, then reduce.
 
@@ -100,10 +110,11 @@ def _stream(
     options = read_dialect_options(call, (name,))
     from strandline.pipelines import stream
     from strandline.session import is_hosted
-    from strandline.tables.topics import check_reachable
+    from strandline.tables.topic_brokers import check_reachable
 
     request = stream.StreamRequest(
-        source, form, seconds, max_files, max_records, checkpoint, options.parsed.get(name), options.files
+        source, form, seconds, max_files, max_records, checkpoint, options.parsed.get(name), options.files,
+        None if kafka_config is None else file_of_option("kafka-config", kafka_config),
     )  # fmt: skip
     checked = stream.check_source(request, infos()[name].formats, call.location)
     if checked.topic is not None and not is_hosted(call.environ):

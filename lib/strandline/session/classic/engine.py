@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
 
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.session.classic import relations
-from strandline.session.classic.brokers import Brokers, open_brokers
+from strandline.session.classic.brokers import Brokers, open_brokers, read_properties
 from strandline.session.classic.copies import SessionCopy
 from strandline.session.classic.ending import end_context
 from strandline.session.classic.plans import Plans
@@ -40,9 +40,13 @@ class ClassicEngine:
         """Return the rows, read with a nullable schema."""
         return relations.nullable(rows)
 
-    def open_brokers(self, addresses: str) -> Brokers | None:
+    def open_brokers(self, addresses: str, security: Mapping[str, str]) -> Brokers | None:
         """Connect by the client of Spark's connector."""
-        return open_brokers(self._spark, addresses)
+        return open_brokers(self._spark, addresses, security)
+
+    def read_properties(self, text: str) -> dict[str, str] | None:
+        """Return what the JVM reads."""
+        return read_properties(self._spark, text)
 
     def plans(self) -> Plans:
         """Return the plans of the JVM."""

@@ -154,15 +154,15 @@ class TableMetadata:
         merges = filter(is_merge, self.commits_after(table, version))
         return [each for each in merges if each.get(METADATA_OF_COMMIT) != run_id]
 
-    def merges(self, table: str) -> Iterator[dict[str, Any]]:
-        """Yield the MERGEs of a table, newest first.
+    def every_commit(self, table: str) -> Iterator[dict[str, Any]]:
+        """Yield the commits of a table, newest first.
 
         Maintenance can commit more often than `COMMITS_SEARCHED` after a MERGE: then more commits are listed.
         """
         limit, seen = COMMITS_SEARCHED, math.inf
         while True:
             commits = self.newest_commits(table, limit)
-            yield from (each for each in commits if each["version"] < seen and is_merge(each))
+            yield from (each for each in commits if each["version"] < seen)
             if len(commits) < limit:
                 return
             limit, seen = limit * _MORE, commits[-1]["version"]

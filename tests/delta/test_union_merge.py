@@ -13,6 +13,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.commits import METADATA_OF_COMMIT, Retry
+from strandline.tables.metadata import is_merge
 from strandline.tables.store import TableStore
 from support.lakes import write_files
 from support.places import BUCKETS
@@ -86,7 +87,7 @@ def test_a_row_that_breaks_a_constraint_is_refused_by_the_table(new_lake, tmp_pa
 
 def newest_merge(store, table):
     """The version of a table, and the run of its newest MERGE."""
-    return store.version(table), next(store.merges(table))[METADATA_OF_COMMIT]
+    return store.version(table), next(filter(is_merge, store.every_commit(table)))[METADATA_OF_COMMIT]
 
 
 def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after_it(new_lake, tmp_path):

@@ -1,5 +1,7 @@
 """Two reductions at once, one of which deletes rows that no record gives."""
 
+import shutil
+
 import pytest
 
 from strandline.dialects.sdmp.author import synthetic
@@ -82,6 +84,19 @@ def test_a_reduction_after_a_restore_deletes_what_one_that_read_the_removed_line
     beside.restore()
     # It has deleted what no line gives, and has written no state yet.
     beside.lake.reduce(faults=Faults("reduce.before_state", fire=lambda: beside.reduce_at(removed)))
+    beside.assert_settled()
+
+
+def test_a_table_that_was_made_anew_beside_a_reduction_has_all_rows_again(new_lake, monkeypatch, tmp_path):
+    beside = Beside(new_lake(), monkeypatch, tmp_path)
+    beside.ingest(2)
+
+    def made_anew() -> None:
+        shutil.rmtree(beside.lake.path / "node_journal")
+        beside.lake.init()
+
+    # It has written its rows of the second journal, and no state yet.
+    beside.lake.reduce(faults=Faults("reduce.before_state", fire=made_anew))
     beside.assert_settled()
 
 

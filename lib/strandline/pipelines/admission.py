@@ -73,8 +73,8 @@ class Admitter:
         only_records: bool = False,
     ) -> Admission:
         """Return the verdicts on all records of `scan` and on the rejected rows in `replay`."""
-        read, tables = self._read, (self._dialect.info.record_table, QUARANTINE)
-        self._seen = {table: self._store.version(table) for table in tables}
+        read = self._read
+        self._note_versions()
         self._context.progress.stage(
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
@@ -84,6 +84,13 @@ class Admitter:
             limit, replay, options, only_records, partial(is_unlike_reduced, self._store, table, name)
         )
         return self._dialect.admit(scan, self._store, self._jobs, request)
+
+    def _note_versions(self) -> None:
+        """Note the versions of the tables before they are read: what others commit after them, this run may not see."""
+        tables = self._dialect.info.ingest_tables
+        self._seen = {table: self._store.version(table) for table in (*tables, QUARANTINE)}
+        for each in tables:
+            self._store.note_repaired(each, self._seen[each])
 
     def merge(self, admission: Admission) -> Merged:
         """Insert the accepted records, table by table. Return how many were new."""
@@ -151,20 +158,6 @@ class Admitter:
             for mine, other in ((records, QUARANTINE), (QUARANTINE, records))
         ):
             store.mark_race(records)
-        else:
-            self.keep_mark(self.written().get(records))
-
-    def keep_mark(self, written: Written | None) -> None:
-        """Leave a mark once more that a MERGE of this run hides: its own, or one that came after this run had read.
-
-        `written` is the last commit of this run to the record table; None without one.
-        """
-        table, store = self._dialect.info.record_table, self._store
-        if written is None or not self._seen or written.version <= self._seen[table] + 1:
-            # Nothing is between what this run read and what it wrote.
-            return
-        if store.hides_mark(table, self._seen[table]):
-            store.mark_race(table)
 
     def written(self) -> dict[str, Written]:
         """Return the commits so far, by table."""

@@ -110,7 +110,6 @@ class _Ingest:
             self._journals = write_local_journals(
                 self._store, self._dialect.info, writer, self._request.options, self._context
             )
-            self._admitter.keep_mark(self._journals.written)
         counts = {
             **counts_of(admission, merged, len(selection.refused)),
             **manifests.counts,

@@ -13,7 +13,7 @@ from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.merges_at_once import MergesAtOnce
-from strandline.tables.reduced_versions import is_committed_by_others
+from strandline.tables.reduced_versions import is_committed_by_others, updated_by_others
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written, add_written
 
@@ -25,7 +25,7 @@ class ReductionWriter:
     its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
     With `deletes_strays` a repetition must delete rows that no record gives, too: this writer did, or it is the first,
     or the record table was restored, replaced or made anew after it was read, and another run may have named a newer
-    version of it since.
+    version of it since. Or a reduced table was made anew.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class ReductionWriter:
         if not is_committed_by_others(self._store, self._store.run_id, self._since):
             # No state names a newer version: what became of the record table after it, the next run finds.
             return
-        if self._is_replaced():
+        if self._is_replaced() or self._is_restarted():
             self.is_overtaken = self.deletes_strays = True
         self.is_overtaken = self.is_overtaken or self._overlaps(states, written)
 
@@ -153,6 +153,20 @@ class ReductionWriter:
         store, table = self._store, self._dialect.info.record_table
         version, current = self._done.read_versions[table], store.version(table)
         return current < version or store.was_replaced(table, version, current)
+
+    def _is_restarted(self) -> bool:
+        """Return whether `init` made a table of the dialect anew since this writer was made.
+
+        It asks for a reduction from nothing by the version 0 in all states, which a state of this run hides.
+        """
+        return any(
+            self._jobs.has_rows(
+                self._store.read_version(STATES, version).where(
+                    (F.col("dialect") == self._dialect.info.name) & (F.col("reduced_version") == 0)
+                )
+            )
+            for version in updated_by_others(self._store, self._store.run_id, self._since)
+        )
 
     def _overlaps(self, states: DataFrame, written: Written) -> bool:
         """Return whether another run wrote one of these states after this writer was made and before `written`.

@@ -12,7 +12,7 @@ from strandline.kernels.guard import FAULTS, INTERNAL_ERROR
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.run_order import next_run_version
-from strandline.tables.run_versions import RUN_VERSION
+from strandline.tables.run_versions import REPAIRED, RUN_VERSION
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 
@@ -68,7 +68,9 @@ def record_run(store: TableStore, context: RunContext, result: RunResult) -> Rep
         members=result.members,
     )
     report = replace(report, error=result.error, read_versions=result.read_versions)
-    further = {} if context.arguments is None else {ARGUMENTS: context.arguments}
+    further: dict[str, object] = {} if context.arguments is None else {ARGUMENTS: context.arguments}
+    if store.repaired_versions:
+        further[REPAIRED] = store.repaired_versions
     context.progress.stage("writing the report to run")
     row = {
         "run_id": report.run_id,
@@ -103,7 +105,8 @@ def recorded_run(lake: ReadLake, run_id: str) -> Report | None:
         return None
     row = rows[0]
     members = json.loads(row["detail"] or "{}")
-    members.pop(RUN_VERSION, None)
+    for name in (RUN_VERSION, REPAIRED):
+        members.pop(name, None)
     changes = dict(row["tables"] or ())
     return Report(
         command=row["command"],

@@ -59,6 +59,10 @@ class StreamRequest:
     kafka_config: bytes | None = field(default=None, repr=False)
 
 
+_IN_USE: Final = "CONCURRENT_STREAM_LOG_UPDATE"
+"""Spark's condition of a stream whose checkpoint another one uses: it must not be deleted."""
+
+
 def topic_in(request: StreamRequest) -> Topic | None:
     """Return the topic, or None if the source is a folder or a prefix.
 
@@ -240,7 +244,7 @@ def _stream_error(
     if failed is not None:
         return failed
     first = next((line for line in str(stopped).splitlines() if line.strip()), "no message")
-    if not batches.has_begun:
+    if not batches.has_begun and _IN_USE not in first:
         return checkpoint_damaged(checkpoint, first[:300])
     return FaultError(
         "STREAM_STOPPED",

@@ -219,8 +219,6 @@ class _Sync:
                 self._store, dialect.info, writer, options, self._context, with_peers=True
             )
             self._totals.add_journals(dialect.info.record_table, journals)
-            if dialect.info.name in self._admitters:
-                self._admitters[dialect.info.name].keep_mark(journals.written)
 
     def _options_of(self, dialect: Dialect) -> object | None:
         return self._request.options.get(dialect.info.name)

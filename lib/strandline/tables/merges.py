@@ -48,6 +48,8 @@ class TableMerges(TableReads):
         self._statements = 0
         self._commit_always: set[str] = set()
         """Tables into which each MERGE commits, also one that changes nothing."""
+        self.repaired_versions: dict[str, int] = {}
+        """By table, the version up to which this run sees, and repairs, what runs without a row in `run` left."""
         self._first_merges: dict[str, int] = {}
         """By table, the version of the first MERGE that this process committed."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import Row, SparkSession
@@ -134,8 +135,9 @@ class TableMetadata:
         """Return what the last MERGE of a run wrote to a table, or `written` if the newest commits have none of it.
 
         The last commit of a session may be another one: Delta's auto compaction commits right after the MERGE.
+        Others commit while a statement waits before it is repeated.
         """
-        merges = filter(is_merge, self.newest_commits(table))
+        merges = filter(is_merge, islice(self.every_commit(table), COMMITS_SEARCHED * _MORE))
         merge = next((each for each in merges if each.get(METADATA_OF_COMMIT) == run_id), None)
         if merge is None:
             return written
@@ -154,15 +156,15 @@ class TableMetadata:
         merges = filter(is_merge, self.commits_after(table, version))
         return [each for each in merges if each.get(METADATA_OF_COMMIT) != run_id]
 
-    def merges(self, table: str) -> Iterator[dict[str, Any]]:
-        """Yield the MERGEs of a table, newest first.
+    def every_commit(self, table: str) -> Iterator[dict[str, Any]]:
+        """Yield the commits of a table, newest first.
 
         Maintenance can commit more often than `COMMITS_SEARCHED` after a MERGE: then more commits are listed.
         """
         limit, seen = COMMITS_SEARCHED, math.inf
         while True:
             commits = self.newest_commits(table, limit)
-            yield from (each for each in commits if each["version"] < seen and is_merge(each))
+            yield from (each for each in commits if each["version"] < seen)
             if len(commits) < limit:
                 return
             limit, seen = limit * _MORE, commits[-1]["version"]

@@ -1,90 +1,118 @@
-"""Tells which runs have a row in `run`, which each writes last, and which runs without one wrote a table."""
+"""Finds runs without a row in `run` whose MERGEs no later run has repaired."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from typing import Final, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import RUNS
 from strandline.frames.listed import is_listed
 from strandline.tables.reads import TableReads
-from strandline.tables.run_versions import newest_runs
+from strandline.tables.run_versions import detail_of, newest_runs, repaired_versions
 
 ASKED_AT_ONCE: Final = (1, 2, 20, 200)
 """Of how many more runs that wrote a table `run` is asked, query by query: mostly the newest one repaired it."""
-_COUNTS: Final = ("read", "authored", "reduced")
+
+Merge = tuple[int, str]
+"""The version of a MERGE, and the id of its run."""
+Rows = Mapping[str, Mapping[str, int] | None]
+"""By id of a run, the versions that its row names as repaired; None for a run without a row."""
 
 
-class RecordedRun(NamedTuple):
-    """What the row of a run says of it: whether it judged the records that wait, and whether it reduced."""
+@dataclass(slots=True)
+class PartialSearch:
+    """Searches the MERGEs of a table, newest first, for one of a run without a row that no run has repaired.
 
-    judges: bool
-    reduces: bool
-
-    @classmethod
-    def of(cls, command: str, counts: Mapping[str, int | None]) -> RecordedRun:
-        """Return what the command and its counts say; a row without counts is taken for a run that does both.
-
-        `gc` and charges of contexts count no records that were read. `ingest` that only writes local journals reads 0.
-        """
-        found = {name: count for name, count in counts.items() if count is not None}
-        if not found:
-            return cls(judges=True, reduces=True)
-        only_writes = command == "ingest" and not found.get("read") and "authored" in found
-        return cls(judges="read" in found and not only_writes, reduces="reduced" in found)
-
-    def repairs(self, table: str) -> bool:
-        """Return whether the run repaired what it found in a table, if it wrote it."""
-        return self.judges if contract(table).merge == "insert_only" else self.reduces
-
-
-def partial_runs(tables: TableReads, writers: Mapping[str, Iterator[str]]) -> dict[str, str]:
-    """Return, by table, the run without a row in `run` that last wrote it: it was killed, or still runs.
-
-    `writers` are the ids of the runs that wrote each table, the newest first, each once. Runs that repair nothing hide
-    none below them. If all of ASKED_AT_ONCE are such runs, nobody knows: the last of them counts as partial.
+    The row of a run names the version that the table had before the run read it: what runs without a row had left up to
+    there, this run, or one before it, has repaired. All above came later, also if it is below the MERGE of this run.
+    Rows that name no version of the table are of runs that repair nothing in it.
     """
-    found: dict[str, str] = {}
-    left = dict(writers)
+
+    table: str
+    merges: Iterator[Merge]
+    partial: str | None = None
+    is_over: bool = False
+    _repaired: int = -1
+    _ahead: deque[Merge] = field(default_factory=deque)
+
+    def unknown(self, rows: Rows, most: int) -> set[str]:
+        """Return at most so many runs that decide next, of those that `rows` does not have."""
+        found = {run_id for _, run_id in self._ahead if run_id not in rows}
+        while len(found) < most and (merge := next(self.merges, None)) is not None:
+            self._ahead.append(merge)
+            version, run_id = merge
+            if version <= self._repaired:
+                break
+            if run_id not in rows:
+                found.add(run_id)
+        return found
+
+    def go_on(self, rows: Rows) -> None:
+        """Go on as far as `rows` tells. `partial` is then the run that was found; else None, if this `is_over`."""
+        while not self.is_over:
+            merge = self._ahead.popleft() if self._ahead else next(self.merges, None)
+            if merge is None or merge[0] <= self._repaired:
+                self.is_over = True
+                return
+            version, run_id = merge
+            if run_id not in rows:
+                self._ahead.appendleft(merge)
+                return
+            row = rows[run_id]
+            if row is None:
+                self.partial, self.is_over = run_id, True
+            elif (repaired := row.get(self.table, -1)) < version:
+                # Else it read another table of this name: a run reads before it writes.
+                self._repaired = max(self._repaired, repaired)
+                self.is_over = self._repaired == version - 1
+
+    def give_up(self) -> None:
+        """Take the next run for a partial one: this run then repairs the table, and the next one stops there."""
+        if not self.is_over:
+            self.partial = self._ahead[0][1]
+
+
+def partial_runs(
+    merges: Mapping[str, Iterator[Merge]], recorded: Callable[[set[str]], dict[str, Mapping[str, int]]]
+) -> dict[str, str]:
+    """Return, by table, a run without a row in `run` whose MERGE nobody repaired: it was killed, or still runs.
+
+    `merges` are those of each table, newest first; `recorded` is `recorded_runs` of the lake. If ASKED_AT_ONCE runs do
+    not decide, the next one counts as partial.
+    """
+    searches = [PartialSearch(table, each) for table, each in merges.items()]
+    rows: dict[str, Mapping[str, int] | None] = {}
     for most in ASKED_AT_ONCE:
-        asked = {table: tuple(islice(ids, most)) for table, ids in left.items()}
-        recorded = recorded_runs(tables, {each for ids in asked.values() for each in ids})
-        for table, ids in asked.items():
-            last = next((each for each in ids if each not in recorded or recorded[each].repairs(table)), None)
-            if last is None and len(ids) == most:
-                continue
-            del left[table]
-            if last is not None and last not in recorded:
-                found[table] = last
-    return found | {table: ids[-1] for table, ids in asked.items() if table in left}
+        asked = {run_id for each in searches if not each.is_over for run_id in each.unknown(rows, most)}
+        rows |= dict.fromkeys(asked) | (recorded(asked) if asked else {})
+        for each in searches:
+            each.go_on(rows)
+    for each in searches:
+        each.give_up()
+    return {each.table: each.partial for each in searches if each.partial is not None}
 
 
-def recorded_runs(tables: TableReads, run_ids: Iterable[str]) -> dict[str, RecordedRun]:
-    """Return those of the runs that have a row in `run`, by id."""
-    named = set(run_ids)
-    if not named:
-        return {}
+def recorded_runs(tables: TableReads, named: set[str]) -> dict[str, Mapping[str, int]]:
+    """Return those of the runs that have a row in `run`, by id: the versions that it names as repaired, by table."""
     few = tables.few_rows(RUNS)
     if few is not None:
         ours = few.filter(pc.is_in(few["run_id"], pa.array(sorted(named), few.schema.field("run_id").type)))
-        rows = ours.select(["run_id", "command", "counts"]).to_pylist()
-        return {row["run_id"]: RecordedRun.of(row["command"], dict(row["counts"] or ())) for row in rows}
-    found = {}
+        rows = ours.select(["run_id", "detail"]).to_pylist()
+        return {row["run_id"]: repaired_versions(detail_of(row)) for row in rows}
+    found: dict[str, Mapping[str, int]] = {}
     if tables.location.is_local():
         # Mostly they are among the newest ones, which need no job.
         for each in newest_runs(tables.location.local_path() / RUNS):
             if each.run_id in named:
-                found[each.run_id] = RecordedRun.of(each.command, each.counts)
+                found[each.run_id] = each.repaired
                 if len(found) == len(named):
                     return found
-    counts = [F.try_element_at("counts", F.lit(name)).alias(name) for name in _COUNTS]
     listed = tables.read(RUNS).where(is_listed("run_id", sorted(named - found.keys())))
-    for row in listed.select("run_id", "command", *counts).distinct().collect():
-        found[row["run_id"]] = RecordedRun.of(row["command"], {name: row[name] for name in _COUNTS})
+    for row in listed.select("run_id", "detail").collect():
+        found[row["run_id"]] = repaired_versions(detail_of(row.asDict()))
     return found

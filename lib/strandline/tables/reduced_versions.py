@@ -109,6 +109,12 @@ def is_committed_by_others(tables: TableReads, run_id: str, since: int) -> bool:
     return any(each.get(METADATA_OF_COMMIT) != run_id for each in later)
 
 
+def updated_by_others(tables: TableReads, run_id: str, since: int) -> list[int]:
+    """Return the versions of the states after `since` that an UPDATE of another run committed: `advance`, `restart`."""
+    others = (each for each in tables.commits_after(STATES, since) if each.get(METADATA_OF_COMMIT) != run_id)
+    return [each["version"] for each in others if each["operation"] == "UPDATE"]
+
+
 def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:
     """Set `reduced_version` of one state of a dialect to `version`, if it is still `before`.
 

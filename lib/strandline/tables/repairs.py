@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
 
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.merges import TableMerges
 from strandline.tables.metadata import is_merge
-from strandline.tables.recorded_runs import partial_runs
-
-RACED: Final = "-raced"
-"""What follows the id of a run in the id of the mark that it leaves: see `TableStore.mark_race`."""
+from strandline.tables.recorded_runs import partial_runs, recorded_runs
 
 
 class TableRepairs(TableMerges):
     """The tables of one lake, with what a run repairs in them."""
 
     def begin_repair(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
-        """Begin to repair the tables if the last other run that wrote one has no row in `run`. Return whether.
+        """Begin to repair the tables if a run without a row in `run` wrote one, and nobody repaired it. Return whether.
 
-        That run was killed, or is still running. Runs that repair nothing, such as `gc`, do not count. MERGEs of this
-        run do not count, either: in a table of all dialects they may be those of another dialect. With `still` they do:
-        a table that this run has written is repaired.
+        That run was killed, or is still running. MERGEs of this run do not count: in a table of all dialects they may
+        be those of another dialect. With `still` they do: a table that this run has written is repaired.
 
-        From now on the MERGEs of this run into these tables commit even if they change nothing, so that it becomes the
-        last writer, and the next run has nothing to repair. The caller must write what that run may have left.
+        The caller must write what that run may have left. The row of this run then says that the tables are repaired
+        (`repaired_versions`). It is found by a MERGE of this run, so from now on its MERGEs into these tables commit
+        even if they change nothing.
         """
         return bool(self._begin_repair(tables, still=still))
 
@@ -41,32 +37,30 @@ class TableRepairs(TableMerges):
         return found
 
     def partial_runs(self, tables: Iterable[str], *, still: bool) -> dict[str, str]:
-        """Return, by table, the last run to write it if it has no row in `run`; `still` as in `begin_repair`."""
-        return partial_runs(self, {table: self._writers(table, still=still) for table in tables})
+        """Return, by table, a run without a row in `run` that wrote it; `still` as in `begin_repair`."""
+        merges = {table: self._merges_of_runs(table, still=still) for table in tables}
+        return partial_runs(merges, self._recorded_runs)
 
-    def hides_mark(self, table: str, version: int) -> bool:
-        """Return whether this run merged into a table above a mark that a run left there after a version.
+    def _recorded_runs(self, run_ids: set[str]) -> dict[str, Mapping[str, int]]:
+        return recorded_runs(self, run_ids)
 
-        Runs that begin later look no further than the MERGE of this one, which has not seen what the mark stands for.
+    def note_repaired(self, table: str, version: int) -> None:
+        """Note the version of a table before this run reads it: what was left up to there, this run sees."""
+        self.repaired_versions.setdefault(table, version)
+
+    def _merges_of_runs(self, table: str, *, still: bool) -> Iterator[tuple[int, str]]:
+        """Yield the MERGEs of other runs into a table, newest first; `still`: up to those of this run.
+
+        A MERGE of an operator names no run. Where another process can have had the id of this run, the MERGEs below the
+        first one of this process are those of an attempt that was killed.
         """
-        merges = filter(is_merge, self.commits_after(table, version))
-        runs = [str(each.get(METADATA_OF_COMMIT)) for each in merges]
-        named = [each for each in runs if each == self.run_id or each.endswith(RACED)]
-        return named[:1] == [self.run_id] and set(named) != {self.run_id}
-
-    def _writers(self, table: str, *, still: bool) -> Iterator[str]:
-        """Yield the ids of the runs that merged into a table, the newest first, each once; `still`: up to this run.
-
-        A MERGE of an operator names no run: it hides none. Where another process can have had the id of this run, the
-        MERGEs below the first one of this process are those of an attempt that was killed.
-        """
-        passed: set[str] = set()
         first = self._first_merges.get(table, math.inf) if self.attempt else -1
-        for merge in self.merges(table):
-            run_id = merge.get(METADATA_OF_COMMIT)
-            if run_id == self.run_id and merge["version"] >= first:
-                if still:
-                    return
-            elif run_id is not None and run_id not in passed:
-                passed.add(run_id)
-                yield run_id
+        for commit in self.every_commit(table):
+            version, run_id = int(commit["version"]), commit.get(METADATA_OF_COMMIT)
+            self.note_repaired(table, version)
+            if not is_merge(commit) or run_id is None:
+                continue
+            if run_id != self.run_id or version < first:
+                yield version, run_id
+            elif still:
+                return

@@ -11,25 +11,26 @@ from strandline.tables.delta_log import actions_of, json_of, listed
 
 RUN_VERSION: Final = "run_version"
 """Member of a row's `detail`: the version of `run` right before the row was added, see `run_order.next_run_version`."""
+REPAIRED: Final = "repaired_versions"
+"""Member of a row's `detail`: by table, the version up to which the run found what runs without a row had left."""
 RUNS_READ: Final = 32
 """Number of newest runs whose rows are read."""
-_READ: Final = frozenset({"run_id", "command", "counts", "detail", "read_versions", "tables"})
+_READ: Final = frozenset({"run_id", "command", "detail", "read_versions", "tables"})
 
 
 class NamedVersions:
-    """The versions of tables that a run read or wrote, the tables that it created, its command and its counts.
+    """The versions of tables that a run read, wrote or repaired, and the tables that it created.
 
     `order` is the version of the table `run` before its row was added, -1 for a row that does not say it.
     """
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.run_id = str(row["run_id"])
-        self.command = str(row["command"])
-        self.counts: dict[str, int] = dict(row.get("counts") or ())
         self.versions = {str(table): int(version) for table, version in row.get("read_versions") or ()}
         for table, written in row.get("tables") or ():
             self.versions[str(table)] = max(int(written["version"]), self.versions.get(str(table), -1))
         detail = detail_of(row)
+        self.repaired = repaired_versions(detail)
         seen = detail.get(RUN_VERSION)
         self.order = seen if isinstance(seen, int) else -1
         self.created: tuple[str, ...] = tuple(detail.get("created", ())) if row["command"] == "init" else ()
@@ -58,6 +59,14 @@ def detail_of(row: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def repaired_versions(detail: Mapping[str, Any]) -> dict[str, int]:
+    """Return the member REPAIRED of a row's `detail`: empty if it has none."""
+    found = detail.get(REPAIRED)
+    if not isinstance(found, dict):
+        return {}
+    return {table: version for table, version in found.items() if isinstance(version, int)}
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

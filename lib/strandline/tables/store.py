@@ -28,12 +28,14 @@ from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, transaction
 from strandline.tables.data_files import ROWS_PER_FILE
 from strandline.tables.location import Location
-from strandline.tables.repairs import RACED, TableRepairs
+from strandline.tables.repairs import TableRepairs
 from strandline.tables.work_settings import SMALL_WORK_BYTES
 from strandline.tables.written import Written
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
+RACED: Final = "-raced"
+"""What follows the id of a run in the id of the mark that it leaves: see `TableStore.mark_race`."""
 MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 
 Bounds = Mapping[str, tuple[int, int]]

@@ -1,6 +1,8 @@
 """How a run that reduced ends: what the reduction found is in the outcome of `reduce` and of `sync`."""
 
 import io
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -62,6 +64,7 @@ class Store:
     """A lake of which only the row of the run is written."""
 
     location = SimpleNamespace(describe=lambda: "lake", is_local=lambda: False)
+    repaired_versions: Mapping[str, int] = {"namespace_state": 3}
 
     def __init__(self):
         self.rows = []
@@ -109,6 +112,8 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     report, row, _ = ended(command, result)
     assert (report.outcome, report.exit, report.error) == (expected.outcome, exit_code, expected.error)
     assert (row["outcome"], row["exit"]) == (expected.outcome, exit_code)
+    # For the runs that come after it.
+    assert json.loads(row["detail"]).keys() == {*report.members, "run_version", "repaired_versions"}
     assert report.members.items() >= members.items()
     console = Console(file=io.StringIO(), width=200)
     getattr(show, command)(console, report)

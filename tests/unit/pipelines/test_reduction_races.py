@@ -51,8 +51,36 @@ def test_records_that_were_replaced_beside_another_run_are_reduced_again_and_str
 ):
     writer = writer_at(current, replaced=replaced, others=others)
     monkeypatch.setattr(writer, "_overlaps", lambda *_: overlaps)
+    monkeypatch.setattr(writer, "_is_restarted", lambda: False, raising=False)
     writer._look_for_others(None, None)
     assert (writer.is_overtaken, writer.deletes_strays) == expected
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_table_that_was_made_anew_beside_a_reduction_is_reduced_from_nothing(monkeypatch, is_restarted):
+    """`init` has set the versions of the states to 0. Those of this run name another one, and the greatest counts."""
+    asked = []
+    states = SimpleNamespace(where=lambda _: "restarted")
+    monkeypatch.setattr(reduction_writer, "F", SimpleNamespace(col=lambda _: Column()))
+    writer = writer_at(9)
+    writer._store.read_version = lambda table, version: asked.append((table, version)) or states
+    writer._jobs = SimpleNamespace(has_rows=lambda rows: rows == "restarted" and is_restarted)
+    monkeypatch.setattr(writer, "_overlaps", lambda *_: False)
+    writer._look_for_others(None, None)
+    assert (writer.is_overtaken, writer.deletes_strays) == (is_restarted, is_restarted)
+    assert asked == [(STATES, 5)]
+
+
+class Column:
+    """A column of which all conditions are alike."""
+
+    def __eq__(self, _):
+        return self
+
+    def __and__(self, _):
+        return self
+
+    __hash__ = None
 
 
 @pytest.fixture

@@ -154,6 +154,15 @@ def test_a_stream_that_ended_before_its_first_batch_has_a_damaged_checkpoint():
     assert "/checkpoint" in ended.message
 
 
+def test_a_stream_beside_another_one_with_its_checkpoint_does_not_say_that_it_is_damaged():
+    ended = why(
+        "[STREAM_FAILED] [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", None, begun=False
+    )
+    assert isinstance(ended, FaultError)
+    assert ended.code == "STREAM_STOPPED"
+    assert "delete" not in ended.next
+
+
 def test_a_stream_over_connect_is_refused_before_anything_is_made():
     class OverConnect:
         """A store of a session over Spark Connect."""

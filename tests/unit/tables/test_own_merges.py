@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 from strandline.config import defaults
 from strandline.tables.commits import METADATA_OF_COMMIT, Retry
 from strandline.tables.location import Location
+from strandline.tables.metadata import COMMITS_SEARCHED
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
 from unit.tables.test_reduced_versions import edited
@@ -72,6 +73,9 @@ def test_a_merge_is_found_below_a_compaction_and_the_merges_of_others(lake):
     compacted(lake, OURS)
     merged(lake, THEIRS, 5, 0, 0)
     compacted(lake, THEIRS)
+    assert store.merge_of(TABLE, OURS, given) == Written(3, 2, 3, 4)
+    for _ in range(COMMITS_SEARCHED):
+        merged(lake, THEIRS, 5, 0, 0)
     assert store.merge_of(TABLE, OURS, given) == Written(3, 2, 3, 4)
 
 

@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 from strandline.tables import reduced_versions
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.location import Location
-from strandline.tables.metadata import COMMITS_SEARCHED
+from strandline.tables.metadata import COMMITS_SEARCHED, is_merge
 from strandline.tables.reads import TableReads
 from strandline.tables.reduced_versions import (
     is_committed_by_others,
@@ -207,7 +207,7 @@ def merged(lake, version, run_id, rows, kind="numTargetRowsInserted", deleted=0)
 
 def merging(tables):
     """The runs of the MERGEs of the states, the newest first."""
-    return [each[METADATA_OF_COMMIT] for each in tables.merges(STATES)]
+    return [each[METADATA_OF_COMMIT] for each in filter(is_merge, tables.every_commit(STATES))]
 
 
 def test_merges_are_found_newest_first_and_those_of_others_after_a_version(tmp_path):

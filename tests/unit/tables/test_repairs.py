@@ -1,5 +1,6 @@
 """Which runs leave a table to be repaired, and which runs after them hide it."""
 
+import json
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -18,18 +19,6 @@ from support import delta_rs_lake
 from unit.tables.test_reduced_versions import edited
 
 RECORDS, REDUCED, RUNS = "node_journal_line", "node_journal", "run"
-COUNTS = {
-    "ingest": {"read": 3, "new": 3},
-    "empty": {"read": 0, "new": 0},
-    "nodes": {"read": 0, "new": 0, "authored": 2},
-    "reduce": {"new_records": 1, "reduced": 1},
-    "from": {"read": 0, "new": 0, "reduced": 0, "authored": 1},
-    "sync": {"authored": 2, "reduced": 1},
-    "gc": {"prunable": 2, "pruned": 2},
-    "charge": {"new": 1},
-    "old": {},
-}
-COMMANDS = {"empty": "ingest", "nodes": "ingest", "from": "sync", "charge": "effects", "old": "ingest"}
 
 
 def store_of(lake, run_id="later", attempt=""):
@@ -43,42 +32,69 @@ def merged(lake, table, *run_ids):
         edited(lake, table, DeltaTable(str(lake / table)).version(), operation="MERGE", **stated)
 
 
+def recorded(lake, run_id, **repaired):
+    """Write the row of a run that had repaired tables up to these versions."""
+    detail = {"repaired_versions": repaired} if repaired else {}
+    delta_rs_lake.write(lake, RUNS, [{"run_id": run_id, "command": "any", "detail": json.dumps(detail)}])
+
+
 @pytest.fixture
 def lake(tmp_path):
-    """A lake with a row for each run of COUNTS."""
-    for run_id, counts in COUNTS.items():
-        row = {"run_id": run_id, "command": COMMANDS.get(run_id, run_id), "counts": list(counts.items())}
-        delta_rs_lake.write(tmp_path, RUNS, [row])
+    """A lake in which the runs `gc` and `charge` have a row, and repaired nothing."""
+    recorded(tmp_path, "gc")
+    recorded(tmp_path, "charge")
     return tmp_path
 
 
-@pytest.mark.large
-@pytest.mark.parametrize(
-    ("table", "hiding", "open_"),
-    [
-        (RECORDS, ["ingest", "empty", "from", "old"], ["nodes", "sync", "gc", "charge", None]),
-        (REDUCED, ["reduce", "from", "sync", "old"], ["ingest", "gc", None]),
-    ],
-)
-def test_a_killed_run_is_hidden_only_by_a_run_that_repaired_the_table(lake, table, hiding, open_):
-    merged(lake, table, "gc", "killed")
-    assert store_of(lake).begin_repair_of(table) == "killed"
-    for after in open_:
-        merged(lake, table, after, after)
-        assert store_of(lake).begin_repair_of(table) == "killed"
-    for after in hiding:
-        merged(lake, table, "killed", after)
-        assert not store_of(lake).begin_repair((table,))
-        merged(lake, table, "gc")
-        assert not store_of(lake).begin_repair((table,))
+def test_a_killed_run_is_found_until_a_run_that_read_its_merge_has_a_row(lake):
+    merged(lake, RECORDS, "gc", "killed")
+    for after in ("gc", "charge", None):
+        merged(lake, RECORDS, after, after)
+        assert store_of(lake).begin_repair_of(RECORDS) == "killed"
+    # Its row names another table, or a version before.
+    recorded(lake, "other", **{REDUCED: 9})
+    recorded(lake, "overlapped", **{RECORDS: 0})
+    merged(lake, RECORDS, "other", "overlapped")
+    assert store_of(lake).begin_repair_of(RECORDS) == "killed"
+    store = store_of(lake)
+    assert store.begin_repair((RECORDS,))
+    assert store.repaired_versions == {RECORDS: DeltaTable(str(lake / RECORDS)).version()}
+    merged(lake, RECORDS, store.run_id)
+    recorded(lake, store.run_id, **store.repaired_versions)
+    for after in ("charge", "gc", "overlapped"):
+        merged(lake, RECORDS, after)
+        assert not store_of(lake, "next").begin_repair((RECORDS,))
+
+
+def test_a_merge_that_came_after_a_run_had_read_is_found_below_the_merges_of_that_run(lake):
+    """That of a killed run, or a mark; also its own mark."""
+    recorded(lake, "reader", **{RECORDS: 1})
+    recorded(lake, "beside")
+    merged(lake, RECORDS, "charge", "beside", "reader", "reader")
+    assert store_of(lake).begin_repair_of(RECORDS) is None
+    merged(lake, RECORDS, "reader-raced", "reader")
+    assert store_of(lake).begin_repair_of(RECORDS) == "reader-raced"
+    recorded(lake, "later", **{RECORDS: 5})
+    merged(lake, RECORDS, "later")
+    assert store_of(lake, "next").begin_repair_of(RECORDS) is None
+
+
+def test_a_version_of_a_table_that_was_dropped_repairs_none_of_the_new_one(lake):
+    recorded(lake, "reader", **{RECORDS: 40})
+    merged(lake, RECORDS, "killed", "reader", "gc")
+    assert store_of(lake).begin_repair_of(RECORDS) == "killed"
 
 
 def test_of_more_runs_than_are_asked_for_the_oldest_counts_as_killed(lake, monkeypatch):
-    merged(lake, RECORDS, "charge", "nodes", "gc", "sync")
+    runs = [f"charge {number}" for number in range(6)]
+    for each in runs:
+        recorded(lake, each)
+    merged(lake, RECORDS, *runs)
     assert store_of(lake).begin_repair_of(RECORDS) is None
     monkeypatch.setattr(recorded_runs, "ASKED_AT_ONCE", (1, 2))
-    assert store_of(lake).begin_repair_of(RECORDS) == "nodes"
-    merged(lake, RECORDS, "ingest")
+    assert store_of(lake).begin_repair_of(RECORDS) == runs[2]
+    recorded(lake, "reader", **{RECORDS: 5})
+    merged(lake, RECORDS, "reader")
     assert store_of(lake).begin_repair_of(RECORDS) is None
 
 
@@ -92,7 +108,7 @@ def test_this_run_ends_a_repair_by_its_own_merge_and_hides_no_other_run_in_a_sha
 
 
 def test_a_retry_repairs_what_its_own_attempt_left_that_was_killed(lake):
-    merged(lake, RECORDS, "ingest", "later")
+    merged(lake, RECORDS, "gc", "later")
     # A run whose id nobody gave has no other process.
     assert store_of(lake).begin_repair_of(RECORDS) is None
     store = store_of(lake, attempt="b-")
@@ -106,57 +122,29 @@ def test_a_retry_repairs_what_its_own_attempt_left_that_was_killed(lake):
     assert store.partial_runs([RECORDS], still=True) == {}
     assert store.begin_repair_of(RECORDS) == "later"
     # The attempt had written its row: nothing is left of it.
-    row = {"run_id": "later", "command": "ingest", "counts": [("read", 1)]}
-    delta_rs_lake.write(lake, RUNS, [row])
+    recorded(lake, "later", **{RECORDS: 1})
     assert store_of(lake, attempt="c-").begin_repair_of(RECORDS) is None
 
 
-@pytest.mark.large
-def test_a_merge_above_a_mark_that_came_after_its_run_had_read_hides_it(lake):
-    store = store_of(lake)
-    merged(lake, RECORDS, "ingest", "early-raced", "ingest")
-    began = store.version(RECORDS)
-    merged(lake, RECORDS, "ingest")
-    assert not store.hides_mark(RECORDS, began)
-    merged(lake, RECORDS, "later", "ingest-raced")
-    # It is above the MERGE of this run: the next one finds it.
-    assert not store.hides_mark(RECORDS, began)
-    merged(lake, RECORDS, "gc", "later", "ingest")
-    assert store.hides_mark(RECORDS, began)
-    assert store_of(lake, "next").begin_repair_of(RECORDS) is None
-    merged(lake, RECORDS, "later-raced")
-    assert not store.hides_mark(RECORDS, began)
-    assert store_of(lake, "next").begin_repair_of(RECORDS) == "later-raced"
-
-
-@pytest.mark.parametrize("hides", [True, False])
 @pytest.mark.parametrize("races", [True, False])
-def test_a_run_leaves_one_mark_if_it_raced_or_hides_one(races, hides):
+def test_a_run_leaves_a_mark_if_it_raced(races):
     left = []
     store = SimpleNamespace(
-        run_id="ours", end_repair=dict, is_merged_by_others=lambda *_: races, hides_mark=lambda *_: hides,
-        mark_race=left.append, spark=None,
-    )  # fmt: skip
+        run_id="ours", end_repair=dict, is_merged_by_others=lambda *_: races, mark_race=left.append
+    )
     admitter = Admitter.__new__(Admitter)
     admitter._store, admitter._dialect = store, dialect("sdmp")
     admitter.quarantine = SimpleNamespace(written=None)
     admitter._written, admitter._seen = {RECORDS: Written(5, 2)}, {RECORDS: 3, "quarantine": 1}
     admitter.end()
-    assert left == [RECORDS] * (races or hides)
-    left.clear()
-    # After local journals, which this run wrote above its mark; without records to admit there is none.
-    admitter.keep_mark(Written(7, 1))
-    for written, seen in ((None, 3), (Written(4, 1), 3), (Written(7, 1), None)):
-        admitter._seen = {} if seen is None else {RECORDS: seen}
-        admitter.keep_mark(written)
-    assert left == [RECORDS] * hides
+    assert left == [RECORDS] * races
 
 
 def test_the_newest_rows_of_a_large_table_say_the_same_of_a_run(lake, monkeypatch):
-    few = recorded_runs.recorded_runs(store_of(lake), COUNTS)
-    assert few.keys() == COUNTS.keys()
-    assert len(set(few.values())) == 4
+    recorded(lake, "reader", **{RECORDS: 4, REDUCED: 2})
+    delta_rs_lake.write(lake, RUNS, [{"run_id": "edited", "detail": '{"repaired_versions": {"run": "4"}}'}])
+    expected = {"gc": {}, "reader": {RECORDS: 4, REDUCED: 2}, "edited": {}}
+    assert recorded_runs.recorded_runs(store_of(lake), {*expected, "killed"}) == expected
     monkeypatch.setattr(small_tables, "MOST_FILES", 0)
     monkeypatch.setattr(TableStore, "read", None)
-    assert recorded_runs.recorded_runs(store_of(lake), COUNTS) == few
-    assert recorded_runs.recorded_runs(store_of(lake), ()) == {}
+    assert recorded_runs.recorded_runs(store_of(lake), {*expected}) == expected

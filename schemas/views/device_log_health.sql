@@ -52,13 +52,19 @@ seen AS (
   JOIN branch AS b ON b.namespace = p.namespace AND b.branch = p.branch
   GROUP BY p.namespace, p.log, p.record_id, b.log
 ),
+informed AS (
+  SELECT s.namespace, s.record_id, count(*) AS authors
+  FROM seen AS s
+  JOIN settled AS q ON q.namespace = s.namespace AND q.author = s.author
+  WHERE s.seq >= q.seq
+  GROUP BY s.namespace, s.record_id
+),
 unsettled AS (
   SELECT DISTINCT t.namespace, t.log
   FROM device_log_tip AS t
-  JOIN settled AS q ON q.namespace = t.namespace
-  LEFT JOIN seen AS s
-    ON s.namespace = t.namespace AND s.log = t.log AND s.record_id = t.record_id AND s.author = q.author
-  WHERE t.waited AND t.past IS NOT NULL AND coalesce(s.seq, CAST(-1 AS BIGINT)) < q.seq
+  JOIN (SELECT namespace, count(*) AS authors FROM settled GROUP BY namespace) AS q ON q.namespace = t.namespace
+  LEFT JOIN informed AS i ON i.namespace = t.namespace AND i.record_id = t.record_id
+  WHERE t.waited AND t.past IS NOT NULL AND coalesce(i.authors, CAST(0 AS BIGINT)) < q.authors
 ),
 device AS (
   SELECT

@@ -27,10 +27,10 @@ named AS (
   WHERE variant = 'Generic'
 ),
 referenced AS (
-  SELECT r.namespace, r.record_id, min_by(n.variant, n.record_id) AS variant, min(n.record_id) AS referenced
-  FROM receipt AS r
-  JOIN named AS n ON n.namespace = r.namespace AND n.name = r.told.envelope_id
-  GROUP BY r.namespace, r.record_id
+  SELECT w.namespace, w.name, min_by(n.variant, n.record_id) AS variant, min(n.record_id) AS record_id
+  FROM (SELECT DISTINCT namespace, told.envelope_id AS name FROM receipt) AS w
+  JOIN named AS n ON n.namespace = w.namespace AND n.name = w.name
+  GROUP BY w.namespace, w.name
 )
 SELECT
   r.namespace,
@@ -38,7 +38,7 @@ SELECT
   r.told.authority_id AS receiver,
   r.told.envelope_id AS envelope_id,
   r.told.commitment AS commitment,
-  lower(hex(f.referenced)) AS referenced_fact_id,
+  lower(hex(f.record_id)) AS referenced_fact_id,
   f.variant AS referenced_variant
 FROM receipt AS r
-LEFT JOIN referenced AS f ON f.namespace = r.namespace AND f.record_id = r.record_id
+LEFT JOIN referenced AS f ON f.namespace = r.namespace AND f.name = r.told.envelope_id

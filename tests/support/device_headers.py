@@ -99,6 +99,24 @@ def logs_that_remove_one(count):
     return [*made, *(replace(header, statement=removal) for header in each)]
 
 
+def removals_of_one_fork(count, *, of_starts=False):
+    """A log of `count` branches, from its start or each with a start, and as many removals that cut before them."""
+    removed = header(1, 1, "key", lamport=0, deps=[0])
+    made, cut = (
+        [header(0, kind="key", lamport=-1, initial=[1])],
+        (-1, None) if of_starts else (0, removed.record_id),
+    )
+    if of_starts:
+        made += [header(number, 1, "key", lamport=0, deps=[0]) for number in range(1, count + 1)]
+    else:
+        made += [removed, *(header(number, 1, "msg", 1, 1, 1) for number in range(2, count + 2))]
+    deps = [] if of_starts else [1]
+    for seq in range(1, count + 1):
+        each = header(len(made), 0, "remove-log", seq, seq, 0 if seq == 1 else len(made) - 1, deps)
+        made.append(replace(each, statement=RemoveStatement(removed.log, *cut)))
+    return made
+
+
 def random_forest(draw, count):
     """Entries of a few logs in which any entry may have many children; some remove logs, or start one a second time."""
     logs = draw.randint(1, 4)

@@ -64,7 +64,7 @@ class DeltaBudget:
         self._buckets = store.buckets
         self._context, self._authority, self._peer = context, authority, peer
         self._signer = signer
-        self._genesis: Fact | None = None
+        self._members: frozenset[bytes] | None = None
         self._state: State | None = None
         self.written: Written | None = None
 
@@ -83,8 +83,8 @@ class DeltaBudget:
         if damaged is not None and self._jobs.has_rows(damaged):
             raise CarryDamaged(self._context)
         facts = retained.facts
-        if self._genesis is None:
-            self._genesis = self._read_genesis(facts)
+        if self._members is None:
+            self._members = self._read_members(facts)
         self._state = current_state(self._store, self._authority, version, self._jobs)
         key = FlowKey(self._authority.id, self._peer.id, self._state.epoch)
         flow = flow_of(retained, key, self._jobs)
@@ -130,7 +130,7 @@ class DeltaBudget:
         if broken := rule_findings(signed):
             raise AttestationRefused(reasons_of(broken))
         state = KnownState(self._state.epoch, self._state.key.group_key)
-        verdict = judge_attested(signed, {(self._authority.id, self._state.commitment): state}, self._genesis)
+        verdict = judge_attested(signed, {(self._authority.id, self._state.commitment): state}, self._members)
         if verdict.status != "accepted":
             raise AttestationRefused(verdict.reasons)
         return signed
@@ -162,12 +162,12 @@ class DeltaBudget:
     def _facts(self, namespace: Namespace, version: int) -> DataFrame:
         return only_namespaces(self._store.read_version(FACTS, version), [namespace.text], self._buckets)
 
-    def _read_genesis(self, facts: DataFrame) -> Fact:
+    def _read_members(self, facts: DataFrame) -> frozenset[bytes]:
         rows = self._jobs.few(facts.where(F.col("variant") == "ContextGenesis").select("fact_cbor"), 1)
         if not rows:
             raise UnknownContext(self._context)
-        genesis = stored_fact(bytes(rows[0]["fact_cbor"]))
+        members = frozenset(stored_fact(bytes(rows[0]["fact_cbor"])).content["members"])
         for each in (self._authority, self._peer):
-            if each.id not in genesis.content["members"]:
+            if each.id not in members:
                 raise NotAMember(self._context, each)
-        return genesis
+        return members

@@ -17,7 +17,7 @@ from unit.aura.test_vectors import receipt
 
 ATTESTED = pa.schema(
     [
-        pa.field("judge_id", pa.binary()), pa.field("block", pa.binary()), pa.field("genesis", pa.binary()),
+        pa.field("judge_id", pa.binary()), pa.field("block", pa.binary()), pa.field("genesis", pa.string()),
         pa.field("states", pa.list_(kernels.KNOWN_STATE)),
     ]
 )  # fmt: skip
@@ -55,7 +55,7 @@ def test_a_verdict_is_of_verified_signatures_if_it_had_states_and_does_not_wait(
         {
             "judge_id": fact.fact_id,
             "block": fact.cbor,
-            "genesis": genesis.cbor,
+            "genesis": kernels.fact_columns(genesis)["content_json"],
             "states": [known] * bool(fact.attest),
         }
         for fact in (binding, unsigned)
@@ -64,6 +64,19 @@ def test_a_verdict_is_of_verified_signatures_if_it_had_states_and_does_not_wait(
     assert [(row["status"], row["is_verified"]) for row in found.to_pylist()] == [
         ("deferred", False), ("accepted", False),
     ]  # fmt: skip
+
+
+def test_facts_of_a_context_are_judged_by_the_members_of_its_genesis_not_by_its_large_clock():
+    genesis, binding = second_context()["g"], second_context()["b1"]
+    vector = [[number.to_bytes(16), 1] for number in range(20_000)]
+    large = author.facts.encode(
+        {**genesis.value, "timestamp": {"LogicalClock": {"lamport": 1, "vector": vector}}}
+    )
+    beside = kernels.fact_columns(large)["content_json"]
+    assert len(beside) < 1_000 < len(large.cbor)
+    row = {"judge_id": binding.fact_id, "block": binding.cbor, "genesis": beside, "states": []}
+    [found] = kernels.attested([pa.RecordBatch.from_pylist([row], ATTESTED)])
+    assert found.column("found").to_pylist() == [["AUTHORITY_STATE_MISSING"]]
 
 
 def test_an_operation_that_waits_has_no_verified_signature():

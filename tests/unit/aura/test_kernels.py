@@ -276,11 +276,15 @@ def test_an_attested_fact_is_judged_by_the_states_that_were_found():
     base = {"judge_id": binding.fact_id, "block": binding.cbor}
     schema = pa.schema(
         [
-            pa.field("judge_id", pa.binary()), pa.field("block", pa.binary()), pa.field("genesis", pa.binary()),
+            pa.field("judge_id", pa.binary()), pa.field("block", pa.binary()), pa.field("genesis", pa.string()),
             pa.field("states", pa.list_(kernels.KNOWN_STATE)),
         ]
     )  # fmt: skip
-    rows = [base, base | {"genesis": genesis.cbor}, base | {"genesis": genesis.cbor, "states": [known]}]
+    rows = [
+        base,
+        base | {"genesis": kernels.fact_columns(genesis)["content_json"]},
+        base | {"genesis": kernels.fact_columns(genesis)["content_json"], "states": [known]},
+    ]
     batch = pa.RecordBatch.from_pylist(rows, schema=schema)
     [found] = kernels.attested([batch])
     [no_genesis, no_state, one_state] = found.to_pylist()

@@ -3,7 +3,9 @@
 import pytest
 
 from strandline.dialects.aura import author
-from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce import reduce_authority, state_cbor
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from strandline.dialects.aura.reduce.state import state_hash
 from strandline.dialects.aura.types import ANY, AddLeaf, LeafNode, RekeyLeaf
 from strandline.dialects.aura.verify import EMPTY, admit
 from support.aura_cases import K1, after
@@ -56,6 +58,19 @@ class History:
                 self.add(RekeyLeaf(2, self.key()))
         return self
 
+    def snapshots(self, count):
+        """Add snapshots, each of the one before and of one more operation."""
+        covered = [*self.facts]
+        for sequence in range(count):
+            self.add(RekeyLeaf(0, self.key()))
+            made = author.snapshot(
+                self.namespace, sequence=sequence, state_hash=state_hash(state_cbor(self.namespace, self.state)),
+                supersedes=[*covered, self.facts[-1]], **placed(len(self.facts) + 1),
+            )  # fmt: skip
+            covered = [author.attest(made, self.namespace.id, self.state.commitment, K1)]
+            self.facts += covered
+        return self
+
 
 @pytest.mark.large
 @pytest.mark.parametrize("stays", [False, True], ids=["a chain", "siblings"])
@@ -82,6 +97,17 @@ def test_each_operation_that_leads_on_beside_others_takes_less_memory_than_a_sta
         return peak_bytes(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
 
     assert peak(many) - peak(few) < (len(many.facts) - len(few.facts)) * STATE_BYTES
+
+
+@pytest.mark.large
+def test_each_further_snapshot_takes_less_memory_than_a_state():
+    few, many = History().snapshots(20), History().snapshots(120)
+
+    def peak(history):
+        return peak_bytes(lambda: judge_snapshots(history.namespace, history.facts))
+
+    assert peak(many) - peak(few) < 100 * STATE_BYTES
+    assert judge_snapshots(many.namespace, many.facts).base == many.state
 
 
 def test_a_late_child_of_one_of_many_siblings_leads_on():

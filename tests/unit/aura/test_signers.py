@@ -33,7 +33,7 @@ def signed(change, charge=CHARGE):
         return change(attestation(charge))
 
     budget = DeltaBudget(Tables(), CONTEXT, U, Namespace("authority", V_ID), signer, SparkJobs(NoProgress()))
-    budget._state, budget._genesis = states()["Kp"], GENESIS
+    budget._state, budget._members = states()["Kp"], frozenset(GENESIS.content["members"])
     return budget.signed(charge)
 
 

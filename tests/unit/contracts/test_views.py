@@ -87,6 +87,42 @@ def test_no_entry_is_compared_with_the_whole_list_of_a_manifest(query: views.Que
         assert [each.expression.sql() for each in searched if not each.expression.is_string] == []
 
 
+ONE_A_NAMESPACE = {
+    *(table for table in load.tables() if load.contract(table).key == ("namespace",)),
+    # By a condition: the one accepted genesis of a context, a log with its one list, a journal with its one count.
+    "genesis", "log", "current",
+}  # fmt: skip
+
+
+def sources(select: exp.Select) -> list[exp.Expression]:
+    start = select.find(exp.From)
+    return [*([] if start is None else [start.this]), *(join.this for join in select.args.get("joins", ()))]
+
+
+def has_one_a_namespace(source: exp.Expression, known: set[str]) -> bool:
+    if isinstance(source, exp.Table):
+        return source.name in known
+    inner = source.this if isinstance(source, exp.Subquery) else source
+    if not isinstance(inner, exp.Select):
+        return False
+    grouped = [each.name for each in inner.args["group"].expressions] if inner.args.get("group") else []
+    return grouped == ["namespace"] or all(has_one_a_namespace(each, known) for each in sources(inner))
+
+
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.name)
+def test_what_is_joined_on_the_namespace_alone_has_one_row_a_namespace(query: views.Query):
+    """Else a namespace with n rows on both sides has n^2, and who writes it decides n."""
+    tree, known = parse_one(query.select, read="spark"), {*ONE_A_NAMESPACE}
+    for part in tree.find_all(exp.CTE):
+        known |= {part.alias} if has_one_a_namespace(part.this, known) else set()
+    for select in tree.find_all(exp.Select):
+        single = {each.alias for each in sources(select) if has_one_a_namespace(each, known)}
+        for join in select.args.get("joins", ()):
+            named = list(join.args["on"].find_all(exp.Column)) if join.args.get("on") else []
+            if {each.name for each in named} == {"namespace"}:
+                assert single & {each.table for each in named}, join.sql()
+
+
 def test_namespace_health_has_exactly_its_columns():
     columns = [
         re.split(r"\bAS\b|\.", part)[-1].strip()

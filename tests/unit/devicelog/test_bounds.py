@@ -16,6 +16,7 @@ from support.device_headers import (
     logs_that_remove_one,
     logs_that_see_all,
     nested_forks,
+    removals_of_one_fork,
 )
 from support.effort import calls_of
 from support.laws import IS_QUICK
@@ -98,6 +99,16 @@ def test_many_logs_take_linear_time(monkeypatch, made, final):
     (large, _), most = calls_of(rows_of_tips, made(400))
     assert most < 6 * least
     assert (small.final_length, large.final_length) == (final * 99, final * 399)
+
+
+@pytest.mark.parametrize("of_starts", [False, True], ids=["branches", "starts"])
+def test_removals_that_cut_before_many_branches_take_linear_time(of_starts):
+    def removed(count):
+        state, calls = calls_of(reduce, removals_of_one_fork(count, of_starts=of_starts))
+        assert [*state.membership.verdicts.values()] == ["effective"] * count
+        return calls
+
+    assert removed(400) < 6 * removed(100)
 
 
 @pytest.mark.large

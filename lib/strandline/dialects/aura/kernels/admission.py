@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -14,7 +16,7 @@ from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
 from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, pruned_of
-from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
     KnownState,
@@ -132,8 +134,8 @@ def derived(op: AcceptedOp | None) -> dict[str, Any]:
 def attested(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the verdicts on all other facts, which name states of authorities.
 
-    Reads: ATTESTED_COLUMNS: genesis is the accepted one of the context, or null; states are those that the fact names
-            and that are known (KNOWN_STATE), or null.
+    Reads: ATTESTED_COLUMNS: genesis is the `content_json` of the accepted one of the context, or null: its bytes may be
+            1 MiB, in each row; states are those that the fact names and that are known (KNOWN_STATE), or null.
     Gives: VERDICT_SCHEMA, one row per row.
     """
     rows = (_of_attested(row) for batch in batches for row in batch.to_pylist())
@@ -148,10 +150,10 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
             )
             for each in row["states"] or ()
         }
-        genesis = None if row["genesis"] is None else _genesis(row["genesis"])
+        members = None if row["genesis"] is None else _members(row["genesis"])
         return _row(
             row["judge_id"],
-            judge_attested(stored_fact(row["block"]), states, genesis),
+            judge_attested(stored_fact(row["block"]), states, members),
             is_verified=bool(states),
         )
 
@@ -159,8 +161,9 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _genesis(block: bytes) -> Fact:
-    return stored_fact(block)
+def _members(content_json: str) -> frozenset[bytes]:
+    members = json.loads(content_json)["Relational"]["ContextGenesis"]["members"]
+    return frozenset(UUID(each).bytes for each in members)
 
 
 def _row(judge_id: bytes, verdict: Verdict, *, is_verified: bool) -> dict[str, Any]:

@@ -36,11 +36,10 @@ def base_state(operations: Iterable[AcceptedOp], commitment: bytes, known: State
     return state if state.commitment == commitment else None
 
 
-def rebuilt_state(
+def built_state(
     operations: Iterable[AcceptedOp], commitment: bytes, pruned: PrunedOps | None
 ) -> State | None:
-    """Return the state with this commitment after pruning; None if it cannot be built, or nothing is pruned."""
-    if pruned is None:
-        return None
+    """Return the state with this commitment, or None if held operations do not lead to it, nor what was pruned."""
     held = list(operations)
-    return base_state(held, commitment, pruned.state) or base_state(held, commitment)
+    found = None if pruned is None else base_state(held, commitment, pruned.state)
+    return found or base_state(held, commitment)

@@ -39,12 +39,12 @@ def geneses(
 ) -> DataFrame:
     """Return the accepted genesis of each context in these buckets, and of this run.
 
-    Gives:  namespace, genesis (its bytes).  Rows: one per context that has one.
+    Gives:  namespace, genesis (its `content_json`).  Rows: one per context that has one.
     """
     stored = facts.where(in_buckets(buckets) & (F.col("variant") == GENESIS))
-    found = stored.select("namespace", F.col("fact_cbor").alias("genesis"))
+    found = stored.select("namespace", F.col("content_json").alias("genesis"))
     if histories is not None:
         accepted = histories.where("status = 'accepted'").select("judge_id")
         new = valid.where(F.col("variant") == GENESIS).join(accepted, "judge_id", "left_semi")
-        found = found.unionByName(new.select("namespace", F.col("block").alias("genesis")))
+        found = found.unionByName(new.select("namespace", F.col("content_json").alias("genesis")))
     return found.dropDuplicates(["namespace"])

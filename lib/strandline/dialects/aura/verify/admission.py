@@ -56,7 +56,8 @@ def admit(
     for fact in fresh.values():
         if fact.attested is None and fact.variant != "ContextGenesis":
             genesis = found.geneses.get(fact.namespace)
-            found.verdicts[fact.fact_id] = judge_attested(fact, found.states, genesis)
+            members = None if genesis is None else frozenset(genesis.content["members"])
+            found.verdicts[fact.fact_id] = judge_attested(fact, found.states, members)
     return found
 
 

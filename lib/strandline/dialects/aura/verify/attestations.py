@@ -1,6 +1,7 @@
 """Facts that name states of authorities: attested facts and receipts, judged by the group keys of these states."""
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -41,10 +42,11 @@ class _Signature:
     is_receipt: bool = False
 
 
-def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Verdict:
+def judge_attested(fact: Fact, states: KnownStates, members: AbstractSet[bytes] | None) -> Verdict:
     """Return the verdict on a fact that is neither an operation nor a `ContextGenesis`, and breaks no rule.
 
-    `genesis` is the accepted genesis of its context. The first of these that fails ends the judgement:
+    `members` are those of its context, None without an accepted genesis. The first of these that fails ends the
+    judgement:
     - of a context, its genesis is accepted: else deferred `CONTEXT_GENESIS_MISSING`;
     - of a context, whoever attests is a member (`ATTESTOR_NOT_MEMBER`), and so is every party that it names
       (`PARTY_NOT_MEMBER`);
@@ -54,9 +56,9 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
     - a charge that `src` attests has the epoch of the state that `src` names: `CHARGE_EPOCH`.
     """
     if fact.namespace.kind == "context":
-        if genesis is None:
+        if members is None:
             return deferred("CONTEXT_GENESIS_MISSING", [genesis_of(fact.namespace)])
-        strangers = list(_strangers(fact, frozenset(genesis.content["members"])))
+        strangers = list(_strangers(fact, members))
         if strangers:
             return rejected(strangers)
     signatures = list(_signatures(fact))
@@ -74,7 +76,7 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
     return rejected(wrong) if wrong else ACCEPTED
 
 
-def _strangers(fact: Fact, members: frozenset[bytes]) -> Iterator[Finding]:
+def _strangers(fact: Fact, members: AbstractSet[bytes]) -> Iterator[Finding]:
     for each in fact.attest:
         if each.authority not in members:
             yield Finding("ATTESTOR_NOT_MEMBER", {"actual": authority_namespace(each.authority)})

@@ -6,7 +6,7 @@ own. So a past, also one with forks in it, is a greatest seq per branch. Pasts s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from strandline.dialects.devicelog.reduce.bounds import MOST_JOINS, NOTHING_BEFORE, Bounds, Joins, Past
@@ -24,10 +24,13 @@ class Graph:
     """Entries by index, each with its branch. A past holds for as long as the graph does, or until it is freed.
 
     `add` takes entries parents first. `heirs` are, by id of an entry, the children with which its branch continues;
-    without them it continues with the first child that is added.
+    without them it continues with the first child that is added. `cut` are the entries and logs at which removals cut,
+    by id and key; None: all may be.
     """
 
-    def __init__(self, heirs: Mapping[bytes, bytes] | None = None) -> None:
+    def __init__(
+        self, heirs: Mapping[bytes, bytes] | None = None, cut: Container[bytes] | None = None
+    ) -> None:
         self.entries: list[Header] = []
         self.index: dict[bytes, int] = {}
         self.branch: list[int] = []
@@ -39,6 +42,10 @@ class Graph:
         self.forks: dict[int, set[int]] = {}
         self.gaps: dict[bytes, int] = {}
         self._bases: list[Bounds | None] = []
+        # What starts at a cut, and is in the past of an entry: many removals may cut where many branches start.
+        self._started: list[Bounds] = []
+        self._cuts: dict[bytes, int] = {}
+        self._cut = cut
         self._joins: Joins = {}
         self._heirs = heirs or {}
 
@@ -52,13 +59,16 @@ class Graph:
         if self.entries and header.group != self.entries[0].group:
             raise ValueError("the entries are of two groups")
         index, prev = len(self.entries), self._previous(header)
-        number, base = self._placed(header, prev)
-        deps = sorted({self._known(each) for each in header.deps}, reverse=True)
-        base = self.joined(base, (dep for dep in deps if self.branch[dep] != number))
+        number, base, started = self._placed(header, prev)
+        for dep in sorted({self._known(each) for each in header.deps}, reverse=True):
+            if self.branch[dep] != number and not self.holds(base, dep):
+                base = self.joined(base, [dep])
+                started = started.joined(self._started[dep], self._joins)
         self.entries.append(header)
         self.index[header.record_id] = index
         self.branch.append(number)
         self._bases.append(base)
+        self._started.append(started)
         branch = self.branches[number]
         branch.entries.append(index)
         branch.last_seq = header.seq
@@ -91,21 +101,32 @@ class Graph:
             return NONE
         return prev
 
-    def _placed(self, header: Header, prev: int) -> tuple[int, Bounds]:
-        """Return the branch of a new entry, and the bounds of its prev's past in other branches."""
+    def _placed(self, header: Header, prev: int) -> tuple[int, Bounds, Bounds]:
+        """Return the branch of a new entry, the bounds of its prev's past in other branches, and the cuts in it."""
         if prev != NONE:
             number = self.branch[prev]
             heir = self._heirs.get(self.entries[prev].record_id, header.record_id)
             if heir == header.record_id and self.branches[number].entries[-1] == prev:
-                return number, self._base(prev)
+                return number, self._base(prev), self._started[prev]
         started = len(self.branches)
         root = started if prev == NONE else self.branches[self.branch[prev]].root
         self.branches.append(Branch(header.log, prev, root))
         self.logs.setdefault(header.log, []).append(started)
         if prev == NONE:
-            return started, NOTHING_BEFORE
+            return started, NOTHING_BEFORE, self._with_cut(NOTHING_BEFORE, header.log)
         self.forks.setdefault(prev, set()).add(started)
-        return started, self._base(prev).having(self.branch[prev], self.entries[prev].seq)
+        base = self._base(prev).having(self.branch[prev], self.entries[prev].seq)
+        return started, base, self._with_cut(self._started[prev], self.entries[prev].record_id)
+
+    def _with_cut(self, started: Bounds, cut: bytes) -> Bounds:
+        if self._cut is not None and cut not in self._cut:
+            return started
+        return started.having(self._cuts.setdefault(cut, len(self._cuts)), 0)
+
+    def _has_started(self, index: int, cut: bytes) -> bool:
+        """Return whether the past of an entry has a branch that starts at a cut: after an entry, or a log."""
+        number = self._cuts.get(cut)
+        return number is not None and self._started[index].get(number) != NONE
 
     def joined(self, bounds: Bounds, indices: Iterable[int]) -> Bounds:
         """Return the union of bounds and the pasts of entries. The cost is that of parts not joined before."""
@@ -126,6 +147,7 @@ class Graph:
     def free(self, index: int) -> None:
         """Forget the past of an entry that no later one needs."""
         self._bases[index] = None
+        self._started[index] = NOTHING_BEFORE
 
     def past(self, index: int) -> Past:
         """Return the past of an entry, itself included."""
@@ -184,9 +206,9 @@ class Graph:
             return removal.last_id != header.prev
         base = self._base(index)
         if removal.last_id is None:
-            return any(base.get(each) != NONE for each in self.logs.get(removal.log, ()))
+            return self._has_started(index, removal.log)
         last = self.index.get(removal.last_id)
         if last is None or not self.reaches(index, last):
             return True
         goes_on = base.get(self.branch[last]) > self.entries[last].seq
-        return goes_on or any(base.get(each) != NONE for each in self.forks.get(last, ()))
+        return goes_on or self._has_started(index, removal.last_id)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.screw_facts import ScrewFacts, screw_facts
-from strandline.dialects.devicelog.types import Header, ScrewStatement
+from strandline.dialects.devicelog.types import Header, RemoveStatement, ScrewStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ def whole_of(headers: Iterable[Header]) -> Whole:
     for header in ordered:
         for place in _users(header, places):
             users[place] += 1
-    graph = Graph(heirs)
+    stated = (header.statement for header in ordered)
+    graph = Graph(heirs, {each.last_id or each.log for each in stated if isinstance(each, RemoveStatement)})
     screws: list[ScrewFacts] = []
     for index, header in enumerate(ordered):
         graph.add(header)

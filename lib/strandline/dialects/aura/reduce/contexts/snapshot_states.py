@@ -1,10 +1,15 @@
 """The states of an authority that its snapshots attest, and which lie before which."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
+from strandline.dialects.aura.reduce.base import built_state
 from strandline.dialects.aura.types import ZERO
-from strandline.dialects.aura.verify import PlacedOp
+from strandline.dialects.aura.verify import AcceptedOp, PlacedOp, PrunedOps, State
+
+_MOST_STATES: Final = 16
+"""Proven states that are held: one has up to 4,096 leaves, and each snapshot of a chain proves another one."""
 
 
 class StatePaths:
@@ -47,3 +52,27 @@ class StatePaths:
                 found.add(state)
                 waiting += following.get(state, ())
         return found
+
+
+class ProvenStates:
+    """The states that sound snapshots prove, by commitment: the last ones are held, others are built again."""
+
+    def __init__(self, operations: Sequence[AcceptedOp], pruned: PrunedOps | None) -> None:
+        self._operations, self._pruned = operations, pruned
+        self._held: dict[bytes, State | None] = {}
+
+    def put(self, state: State) -> None:
+        """Hold a state."""
+        self._hold(state.commitment, state)
+
+    def get(self, commitment: bytes) -> State | None:
+        """Return the state with this commitment, or None if it cannot be built."""
+        if commitment not in self._held:
+            self._hold(commitment, built_state(self._operations, commitment, self._pruned))
+        return self._held[commitment]
+
+    def _hold(self, commitment: bytes, state: State | None) -> None:
+        self._held.pop(commitment, None)
+        while len(self._held) >= _MOST_STATES:
+            del self._held[next(iter(self._held))]
+        self._held[commitment] = state

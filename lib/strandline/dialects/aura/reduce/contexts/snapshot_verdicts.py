@@ -15,10 +15,9 @@ _Verdict: TypeAlias = Literal["waiting", "unchecked", "unsound", "sound"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judged snapshot, and of an authority the state that a sound one proves."""
+    """A judged snapshot."""
 
     verdict: _Verdict
-    state: State | None = None
 
     @property
     def is_sound(self) -> bool:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from strandline.dialects.aura.reduce.authority import reduce_authority
-from strandline.dialects.aura.reduce.base import base_commitment, rebuilt_state
+from strandline.dialects.aura.reduce.base import base_commitment
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_comparison import Comparison
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
 from strandline.dialects.aura.reduce.contexts.snapshot_operations import OperationsAfter
-from strandline.dialects.aura.reduce.contexts.snapshot_states import StatePaths
+from strandline.dialects.aura.reduce.contexts.snapshot_states import ProvenStates, StatePaths
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import (
     NOTHING_PRUNED,
     Judged,
@@ -73,17 +73,17 @@ class _Judge:
         self.pruned = pruned
         self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
         self.judged: dict[bytes, Judged] = {}
-        self.rebuilt: dict[bytes, State | None] = {}
         self.found = SnapshotVerdicts()
-        self.held: list[AcceptedOp] = []
+        held: list[AcceptedOp] = []
         if namespace.kind == "authority" and self.snapshots:
             every = reduce_authority(namespace, facts.values(), None, pruned.operations)
-            self.held = [row.op for row in every.chain.rows.values()]
-        self.states = StatePaths(pruned.placed(self.held))
+            held = [row.op for row in every.chain.rows.values()]
+        self.states = StatePaths(pruned.placed(held))
+        self.proven = ProvenStates(held, pruned.operations)
         self.after_relied = self.states.after(relied)
         self.after_carried = self.states.after(pruned.carried)
         self.covers = Covers(facts, pruned.fact_ids)
-        self.operations = OperationsAfter(facts.values(), self.held, self.covers)
+        self.operations = OperationsAfter(facts.values(), held, self.covers)
         self.comparison = Comparison(namespace, facts.values(), chains)
 
     def run(self) -> SnapshotVerdicts:
@@ -189,18 +189,17 @@ class _Judge:
         if not is_built_on_sound:
             return Judged("unsound")
         is_sound, state = self.comparison.of(snapshot, self._covered(snapshot.fact_id, state), state)
-        return Judged("sound" if is_sound else "unsound", state)
+        if is_sound and state is not None:
+            self.proven.put(state)
+        return Judged("sound" if is_sound else "unsound")
 
     def _covered(self, id_: bytes, base: State | None) -> list[Fact]:
         """Return the facts that a snapshot covers; with a base only the operations after it."""
         return self.covers.facts(id_) if base is None else self.operations.covered(id_, base.commitment)
 
     def _state_of(self, id_: bytes) -> State | None:
-        """Return the state that a sound snapshot proves; for one judged before a collection it is built on demand."""
-        if self.judged[id_].state is None and id_ not in self.rebuilt:
-            commitment = base_commitment(self.snapshots[id_])
-            self.rebuilt[id_] = rebuilt_state(self.held, commitment, self.pruned.operations)
-        return self.judged[id_].state or self.rebuilt[id_]
+        """Return the state that a sound snapshot of an authority proves; None if it cannot be built any more."""
+        return self.proven.get(base_commitment(self.snapshots[id_]))
 
     def _is_there(self, order: bytes, fact_id: bytes) -> bool:
         """Return whether a pair names an accepted or a pruned fact; the order of a pruned fact is not stored."""

@@ -6,7 +6,6 @@ A plan uses no reduced row: the states of members, and which of them are final, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -36,6 +35,7 @@ from strandline.dialects.aura.spark.namespaces import is_of, of_members
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE
 from strandline.frames.known import KEY
+from strandline.frames.union import union
 
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _PLACE: Final = (*HOME, "record_id")
@@ -218,6 +218,4 @@ def _damaged(planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs) -> Da
         parts.append(context_carries.damaged(pruned, carried, planned.carried))
     if planned.authorities is not None:
         parts.append(planned.authorities.inconsistent())
-    return (
-        jobs.checkpoint(fold(DataFrame.unionByName, parts).distinct(), "damaged carries") if parts else None
-    )
+    return jobs.checkpoint(union(parts).distinct(), "damaged carries") if parts else None

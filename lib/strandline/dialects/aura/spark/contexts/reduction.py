@@ -43,6 +43,7 @@ from strandline.dialects.aura.types import DIALECT
 from strandline.frames.one_task import broadcast
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
+from strandline.frames.union import union
 
 _GROUP_OF: Final[dict[str, Group]] = {
     BINDINGS: "grants", CHANNELS: "grants", FLOWS: "flows", CAPABILITIES: "refinements"
@@ -198,15 +199,15 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
     for table in (*REDUCED, SNAPSHOTS):
         found = [part.tables[table] for part in parts if table in part.tables]
         if found:
-            rows[table] = fold(DataFrame.unionByName, found)
+            rows[table] = union(found)
         deleted = [part.deletes[table] for part in parts if table in part.deletes]
         if deleted:
-            deletes[table] = fold(DataFrame.unionByName, deleted)
+            deletes[table] = union(deleted)
     states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
         rows, states, deletes,
         damaged={
-            table: fold(DataFrame.unionByName, [part.damaged[table] for part in parts if table in part.damaged])
+            table: union([part.damaged[table] for part in parts if table in part.damaged])
             for table in (FACTS, SNAPSHOTS)
             if any(table in part.damaged for part in parts)
         },

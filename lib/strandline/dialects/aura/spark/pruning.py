@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import INPUTS, PrunePlan, PruneScope, ReducedTables
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import authority_pruning, plan_members
 from strandline.dialects.aura.spark.authority_pruning import NOTHING_WENT, PlannedAuthorities
@@ -76,7 +76,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     authorities = authority_pruning.plan(every, histories, pruned, jobs, scope)
     carried = None if pruned_facts is None else jobs.checkpoint(pruned_facts.skeleton_sums(), "skeletons")
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
-    has_transitions = are_read(scope.reduction.lake_options)
+    has_transitions = reads_transitions(scope.reduction.lake_options)
     planned = PlannedFacts(charged, others, members, histories, whole, bases, authorities, has_transitions)
     facts = _that_count(others, jobs)
     ordinary = views.view(

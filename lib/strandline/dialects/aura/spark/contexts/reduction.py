@@ -16,7 +16,7 @@ from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialect_api.refusals import together
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark import snapshots
@@ -169,7 +169,7 @@ def _granted(
     """Return the rows that follow from attestations on chain, and the keys of stored ones that are no rows any more."""
     facts, theirs = contexts.facts_of("grants"), contexts.of("grants")
     seen = views.view(
-        facts, members.chains(), of_contexts, jobs, has_transitions=are_read(scope.lake_options)
+        facts, members.chains(), of_contexts, jobs, has_transitions=reads_transitions(scope.lake_options)
     )
     rows = views.granted_rows(seen, jobs)
     deletes = {table: strays(table, tables.read(table), found, theirs) for table, found in rows.items()}

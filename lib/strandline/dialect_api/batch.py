@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -15,6 +14,7 @@ from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.quarantined import WAITING, statuses
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
+from strandline.frames.union import union
 from strandline.kernels.judging import Judging
 from strandline.kernels.reading import ReadOptions
 
@@ -30,9 +30,7 @@ def read_batch(
     earlier, has_new_blocks = known_verdicts(stages, documents, read, tables, jobs, request)
     judged = blocks.none_judged(documents, stages.judged)
     if has_new_blocks:
-        judged = reduce(
-            DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
-        )
+        judged = union(_new_judged(stages, documents, sources, read, earlier, scan.options, jobs))
     is_known = earlier is not None and not has_new_blocks
     waiting = verdicts.waiting(tables.read(QUARANTINE), stages.info.name, judge_id_of_row(stages))
     gathered, recalled = _recalled(stages, judged, waiting, tables, jobs, is_known=is_known)
@@ -91,7 +89,7 @@ def _documents(
         found.append(
             blocks.replayed_documents(request.replay, stages.replay, stages.document_fields, scan.options)
         )
-    return reduce(DataFrame.unionByName, found)
+    return union(found)
 
 
 def _new_judged(
@@ -185,4 +183,4 @@ def _all_verdicts(
         # A waiting record that is judged now has a new verdict.
         earlier = earlier.join(judge_ids(recalled), "judge_id", "left_anti")
     found = (each.select(*verdicts.VERDICT) for each in (decided, earlier) if each is not None)
-    return reduce(DataFrame.unionByName, found)
+    return union(found)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
@@ -15,6 +13,7 @@ from strandline.dialect_api.quarantined import statuses
 from strandline.dialect_api.stages import RecordStages
 from strandline.frames import blocks, known
 from strandline.frames.buckets import in_buckets
+from strandline.frames.union import union
 
 
 def known_verdicts(
@@ -48,7 +47,7 @@ def known_verdicts(
     has_verdicts = bool(statuses(stages.info.name, tables)) and jobs.has_rows(rows)
     found: list[DataFrame] = []
     if records:
-        stored = known.stored(to_find, reduce(DataFrame.unionByName, records), tuple(in_evidence))
+        stored = known.stored(to_find, union(records), tuple(in_evidence))
         found.append(jobs.checkpoint(stored, "known records"))
     if has_verdicts:
         remembered = known.remembered(to_find, rows, in_evidence, judge_id_of_row(stages))
@@ -57,7 +56,7 @@ def known_verdicts(
         found.append(jobs.checkpoint(remembered, "known verdicts"))
     if not found:
         return None, read["blocks"] > 0
-    earlier = reduce(DataFrame.unionByName, found)
+    earlier = union(found)
     earlier = earlier.coalesce(1) if blocks.are_few(read) else earlier
     blocks_known = jobs.row(earlier.agg(F.count(F.lit(1)).alias("blocks")))["blocks"]
     return (earlier if blocks_known else None), blocks_known < read["blocks"]

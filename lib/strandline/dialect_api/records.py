@@ -8,7 +8,7 @@ needs other records (6, `resolve`), then count and shape all. Actions start only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial, reduce
+from functools import partial
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -21,6 +21,7 @@ from strandline.dialect_api.ports import InputScan, Jobs, PlainFile, SplitFormat
 from strandline.dialect_api.stages import Batch, RecordStages
 from strandline.frames import blocks, findings, known, verdicts
 from strandline.frames.buckets import in_buckets
+from strandline.frames.union import union
 from strandline.kernels.blocks import RECORD
 
 
@@ -60,7 +61,7 @@ class RecordDialect(RecordStages):
                 "signatures_verified": found["signed"],
                 **side.counts,
             },
-            findings=reduce(DataFrame.unionByName, found_bad) if found_bad else None,
+            findings=union(found_bad) if found_bad else None,
             namespaces=totals["namespaces"],
             resolved=resolved,
             faults=totals["faults"],

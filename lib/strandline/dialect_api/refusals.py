@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
 from pyspark.sql import DataFrame, Row
@@ -13,6 +12,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs
 from strandline.frames.listed import MOST_PUSHED
 from strandline.frames.one_task import broadcast
+from strandline.frames.union import union
 
 MOST_NAMED: Final = MOST_PUSHED
 """Refused namespaces of a dialect that a run names: the next run reduces these alone. Of more it would open all files
@@ -77,5 +77,5 @@ def together(parts: Iterable[Refused | None]) -> Refused | None:
     if len(some) < 2:
         return some[0] if some else None
     first = sorted((each for part in some for each in part.first), key=lambda each: each.namespace)
-    namespaces = reduce(DataFrame.unionByName, (part.namespaces for part in some))
+    namespaces = union(part.namespaces for part in some)
     return Refused(tuple(first[:MOST_NAMED]), sum(part.total for part in some), namespaces)

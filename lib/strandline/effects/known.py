@@ -47,7 +47,7 @@ def named_states(
     wanted = store.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_NAMED))
     found = states.join(wanted, _NAMED.names, "left_semi").collect()
     return {
-        (kernels.authority_id(row["authority"]), bytes(row["commitment"])): KnownState(
+        (kernels.authority_of(row["authority"]), bytes(row["commitment"])): KnownState(
             int(row["epoch"]), bytes(row["group_key"])
         )
         for row in found

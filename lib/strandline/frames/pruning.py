@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.frames.sets import set_hashes
+from strandline.frames.union import union
 
 GENERATION = "decimal(20,0)"
 
@@ -33,7 +33,7 @@ def row_hashes(reduced: Mapping[str, DataFrame]) -> DataFrame:
     Gives:  namespace, place (`<table> <key as JSON>`), value (SHA-256).
     Rows:   one per row.
     """
-    return reduce(DataFrame.unionByName, (_hashed(table, rows) for table, rows in sorted(reduced.items())))
+    return union(_hashed(table, rows) for table, rows in sorted(reduced.items()))
 
 
 def _hashed(table: str, rows: DataFrame) -> DataFrame:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,6 +14,7 @@ from strandline.dialect_api.pruning import form_of
 from strandline.frames import differences
 from strandline.frames.buckets import in_buckets
 from strandline.frames.known import pruned_records
+from strandline.frames.union import union
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
 from strandline.tables.reads import TableReads
@@ -52,13 +52,13 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
     and what was pruned there cannot be copied.
     """
     tables = dialect.info.ingest_tables
-    every = _with_pruned(_union(_named(there.ids(table), table) for table in tables), there, dialect)
+    every = _with_pruned(union(_named(there.ids(table), table) for table in tables), there, dialect)
     if not jobs.has_rows(every):
         return Comparison(None)
     theirs = every.where("is_comparable").select(*differences.ID_COLUMNS, "is_pruned")
     ours = theirs.limit(0)
     if here is not None:
-        stored = _union(_named(here.read(table).select(*KEY), table) for table in tables)
+        stored = union(_named(here.read(table).select(*KEY), table) for table in tables)
         ours = _with_pruned(stored, here, dialect)
     counts = jobs.checkpoint(differences.compared(every, ours), "compared namespaces")
     alike = (F.col("there") == F.col("here")) & (F.col("there") > 0)
@@ -109,10 +109,6 @@ def _named(ids: DataFrame, table: str) -> DataFrame:
     return ids.withColumn("table", F.lit(table))
 
 
-def _union(frames: Iterable[DataFrame]) -> DataFrame:
-    return reduce(DataFrame.unionByName, frames)
-
-
 def rows_of(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJobs) -> dict[str, DataFrame]:
     """Return the missing rows by table, with the rules that they break; only files of their buckets are opened.
 
@@ -131,5 +127,5 @@ def rows_of(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJo
     for table in dialect.info.ingest_tables if found.incomparable else ():
         rows.setdefault(table, []).append(there.incomparable(table))
     # Kept, so that Spark cannot evaluate the rules before the join, on every row of the lake.
-    kept = {table: jobs.persist(_union(parts), "missing rows") for table, parts in rows.items()}
+    kept = {table: jobs.persist(union(parts), "missing rows") for table, parts in rows.items()}
     return {table: there.marked(table, each) for table, each in kept.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import reduce as fold
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame
@@ -14,6 +13,7 @@ from strandline.contracts.shared_tables import PRUNED
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
+from strandline.frames.union import union
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
 from strandline.pipelines.gc_deletes import carry_out, still_shown
@@ -103,7 +103,7 @@ def _write(
     jobs: SparkJobs,
 ) -> int | None:
     """Prune the proved records; return as `collect`. `number` is tried first, `version` is that of `pruned_record`."""
-    runs = fold(DataFrame.unionByName, (each.runs for each in proved))
+    runs = union(each.runs for each in proved)
     buckets = {bucket for each in proved for bucket in each.totals["buckets"]}
     if request.what_if:
         runs = runs.withColumn("outcome", _what_if())
@@ -119,7 +119,7 @@ def _write(
         _give_up(store, runs, "VOID", done)
         return number - 1
     context.progress.stage("pruning")
-    rows = fold(DataFrame.unionByName, (each.rows for each in proved))
+    rows = union(each.rows for each in proved)
     appended = _append(store, rows, number, version)
     if appended is None:
         _give_up(store, runs, "LOST_RACE", done)
@@ -140,7 +140,7 @@ def _write(
             )
         )
     context.faults.reach("gc.deleted")
-    finished = fold(DataFrame.unionByName, closed)
+    finished = union(closed)
     add_written(done.written, gc_runs.write_runs(store, finished, "", buckets))
     done.rows = gc_runs.shown(finished)
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -14,6 +13,7 @@ from strandline.dialect_api.admission import Admission
 from strandline.dialect_api.dialect import Dialect
 from strandline.frames.differences import numbered
 from strandline.frames.row_rules import BROKEN, as_findings, keeps_contract
+from strandline.frames.union import union
 from strandline.pipelines.comparison import Comparison, rows_of
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
@@ -62,7 +62,7 @@ def missing_rows(
         as_findings(each.where(~keeps_contract()), contract(table).names, table=table, lake=there.name)
         for table, each in rows.items()
     )
-    findings = jobs.checkpoint(reduce(DataFrame.unionByName, broken), "rows that break their contract")
+    findings = jobs.checkpoint(union(broken), "rows that break their contract")
     refused = jobs.row(findings.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     sound = {table: each.where(keeps_contract()).drop(BROKEN) for table, each in rows.items()}
     files = jobs.checkpoint(numbered(dialect.to_files(sound, there, jobs)), "files")

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
@@ -18,6 +16,7 @@ from strandline.core.ids import namespace_prefixes, namespaces_named, only_one, 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import LakeSnapshot
 from strandline.frames.namespaces import first_of_each, only_namespaces
+from strandline.frames.union import union
 from strandline.pipelines.spark_jobs import SparkJobs
 
 SIMILAR: Final = 3
@@ -87,7 +86,7 @@ def _with_records(
         for name, dialect in dialects.items()
     ]  # fmt: skip
     namespaces = F.collect_list(F.struct("namespace", "dialect")).alias("namespaces")
-    rows = jobs.row(_union(parts).agg(namespaces))["namespaces"]
+    rows = jobs.row(union(parts).agg(namespaces))["namespaces"]
     return {row["namespace"]: Found(row["namespace"], row["dialect"]) for row in rows}
 
 
@@ -103,7 +102,7 @@ def _with_prefixes(
         snapshot.read(dialect.info.record_table).select("namespace", F.lit(name).alias("dialect"))
         for name, dialect in dialects.items()
     ]
-    firsts = first_of_each(_union(parts), prefixes).select(
+    firsts = first_of_each(union(parts), prefixes).select(
         F.struct("given", "namespace", "dialect").alias("first")
     )
     rows = jobs.row(firsts.agg(F.collect_list("first").alias("firsts")))
@@ -118,7 +117,7 @@ def _unknown(
     """Return the error of an unknown name, with the nearest known one: few characters differ, or it is a prefix."""
     best = None
     if names:
-        every = _union(
+        every = union(
             [snapshot.read(each.info.record_table).select("namespace") for each in dialects.values()]
         )
         distances = [
@@ -132,7 +131,3 @@ def _unknown(
     if best is None or best["distance"] * SIMILAR > len(given):
         return unknown_namespace(given)
     return unknown_namespace(given, best["namespace"])
-
-
-def _union(frames: Sequence[DataFrame]) -> DataFrame:
-    return reduce(DataFrame.unionByName, frames)

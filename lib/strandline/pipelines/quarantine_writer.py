@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import reduce
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -16,6 +15,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.frames.namespaces import begins_with, first_namespaces
 from strandline.frames.quarantine import FOUND, PRECEDENCE, as_quarantine, identified, with_keys_to_delete
 from strandline.frames.row_rules import BREAKS_CONTRACT
+from strandline.frames.union import union
 from strandline.frames.verdicts import is_fixed
 from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
@@ -52,9 +52,7 @@ class QuarantineWriter:
             self.delete(resolved)
             self.delete(judged)
             return None, {}, {}
-        named = identified(
-            reduce(DataFrame.unionByName, found), dialect=self._dialect.info.name, buckets=self._store.buckets
-        )
+        named = identified(union(found), dialect=self._dialect.info.name, buckets=self._store.buckets)
         rows = self._jobs.checkpoint(with_keys_to_delete(named, resolved, judged), QUARANTINE)
         by_reason, deleted_buckets = _by_reason(rows)
         added_buckets = {bucket for row in by_reason for bucket in row["buckets"]}

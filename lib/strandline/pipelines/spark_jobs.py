@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import reduce
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +12,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.frames.one_task import has_one_task
+from strandline.frames.union import union
 from strandline.pipelines.run_context import Progress
 from strandline.tables.spark_errors import spark_errors
 
@@ -77,7 +77,7 @@ class SparkJobs:
         if not frames or not has_one_task(next(iter(frames.values())).sparkSession):
             return lambda name: self.has_rows(frames[name])
         firsts = (frame.select(F.lit(name).alias("name")).limit(1) for name, frame in frames.items())
-        found = {row["name"] for row in reduce(DataFrame.unionByName, firsts).coalesce(1).collect()}
+        found = {row["name"] for row in union(firsts).coalesce(1).collect()}
         return found.__contains__
 
     def few(self, frame: DataFrame, most: int) -> list[Row] | None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from strandline.contracts.bucket_ranges import MOST_LISTED, in_buckets
+
 ROWS_OF_A_SLICE = 100_000
 """Maximum number of rows that are joined and sorted in memory at once: some 100 MB."""
 MOST_SLICES = 200
@@ -20,6 +22,7 @@ def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
     most = max(ROWS_OF_A_SLICE, sum(row_counts.values()) // MOST_SLICES)
     if sum(row_counts.values()) <= most:
         return [None]
+    large = [bucket for bucket, rows in row_counts.items() if rows > most]
     found: list[str | None] = []
     together: list[int] = []
     rows_together = 0
@@ -28,15 +31,21 @@ def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
             found += _parts_of(bucket, -(-rows // most))
             continue
         if rows_together + rows > most:
-            found.append(_in_buckets(together))
+            found.append(_of_buckets(together, large))
             together, rows_together = [], 0
         together.append(bucket)
         rows_together += rows
-    return [*found, _in_buckets(together)] if together else found
+    return [*found, _of_buckets(together, large)] if together else found
 
 
-def _in_buckets(buckets: Sequence[int]) -> str:
-    return f"bucket IN ({', '.join(map(str, buckets))})"
+def _of_buckets(listed: Sequence[int], large: Sequence[int]) -> str:
+    """Return the condition of a slice; other buckets between its first and its last one are large, or without rows."""
+    if len(listed) <= MOST_LISTED:
+        return in_buckets("bucket", listed)
+    # delta-rs crashes over a list of 30,000 buckets.
+    between = f"bucket BETWEEN {listed[0]} AND {listed[-1]}"
+    others = [bucket for bucket in large if listed[0] < bucket < listed[-1]]
+    return f"{between} AND NOT {in_buckets('bucket', others)}" if others else between
 
 
 def _parts_of(bucket: int, parts: int) -> list[str]:

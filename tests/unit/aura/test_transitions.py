@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from strandline.dialects.aura.codec import encode, parse_fact_cbor, read_documents, stored_fact, to_json
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.reduce.contexts.transitions import Parent, transition_id
 from strandline.dialects.aura.types import FactDocument, Unreadable
 from strandline.dialects.aura.verify import rule_findings
@@ -153,9 +153,9 @@ def test_rules_of_transitions():
 
 
 def test_the_option_of_the_lake_decides():
-    assert are_read({"amp-transitions": "on"})
-    assert not are_read({"amp-transitions": "off"})
-    assert not are_read({})
+    assert reads_transitions({"amp-transitions": "on"})
+    assert not reads_transitions({"amp-transitions": "off"})
+    assert not reads_transitions({})
 
 
 @pytest.mark.parametrize("made", [proposed, certified, finalized])

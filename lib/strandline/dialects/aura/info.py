@@ -12,7 +12,7 @@ TRANSITIONS: Final = "amp-transitions"
 """The lake option that says whether facts about AMP transitions are read."""
 
 
-def are_read(lake_options: Mapping[str, str]) -> bool:
+def reads_transitions(lake_options: Mapping[str, str]) -> bool:
     """Return whether AMP transitions are facts in a lake with these options."""
     return lake_options.get(TRANSITIONS) == "on"
 

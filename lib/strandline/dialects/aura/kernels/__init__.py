@@ -29,7 +29,7 @@ from strandline.dialects.aura.kernels.histories import (
 from strandline.dialects.aura.kernels.judgement import (
     FACT_FIELDS,
     JUDGED,
-    authority_id,
+    authority_of,
     fact_columns,
     judge,
     named_states,
@@ -96,7 +96,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
-    "authority_id",
+    "authority_of",
     "carried_sums",
     "continued",
     "encoded_carries",

@@ -14,7 +14,7 @@ import pyarrow as pa
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
+from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_of
 from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, pruned_of
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import (
@@ -104,7 +104,7 @@ def _of_authority(
         else:
             candidates.append(op)
             waiting.add(op.fact_id)
-    of_authority = Namespace("authority", authority_id(namespace))
+    of_authority = Namespace("authority", authority_of(namespace))
     for judged in judge_operations(of_authority, candidates, stored, pin, pruned_of(kept)):
         if judged.verdict is not None:
             yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
@@ -145,7 +145,7 @@ def attested(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
     def judged() -> dict[str, Any]:
         states = {
-            (authority_id(each["authority"]), each["commitment"]): KnownState(
+            (authority_of(each["authority"]), each["commitment"]): KnownState(
                 int(each["epoch"]), each["group_key"]
             )
             for each in row["states"] or ()

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from strandline.core.errors import FaultError
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import authority_id
+from strandline.dialects.aura.kernels.judgement import authority_of
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
 from strandline.dialects.aura.kernels.stored import DERIVED, stored_operation
 from strandline.dialects.aura.reduce import parse_state, reduce_columns
@@ -44,7 +44,7 @@ def _of_group(namespace: str, group: list[dict[str, Any]]) -> dict[str, Any] | N
     ops = [stored_operation(row) for row in group if row["state_cbor"] is None]
     if any(op.new_commitment == base.commitment for op in ops):
         return None  # A copy of the operation at the tip, which has a row.
-    found = reduce_columns(Namespace("authority", authority_id(namespace)), ops, base)
+    found = reduce_columns(Namespace("authority", authority_of(namespace)), ops, base)
     if found is None or found.chain.count("unreachable"):
         return None
     row = reduced_row(stored[0]["bucket"], found, ops, is_damaged=False)

@@ -15,7 +15,7 @@ from strandline.dialects.aura.codec import (
     line_documents,
 )
 from strandline.dialects.aura.codec.journals import journal_document
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
@@ -89,7 +89,7 @@ class FactPieces(BlockPieces):
     @property
     def transitions(self) -> bool:
         """Whether AMP transitions are facts in this lake."""
-        return are_read(self.options.lake_options)
+        return reads_transitions(self.options.lake_options)
 
     def add_line(self, line: StreamLine) -> Iterator[None]:
         """Add the documents of one line; yields after each document so that full batches can leave."""

@@ -80,7 +80,7 @@ def judge(
 
 
 @lru_cache(maxsize=4096)
-def authority_id(namespace: str) -> bytes:
+def authority_of(namespace: str) -> bytes:
     """Return the id of an authority from its namespace."""
     return UUID(namespace.partition(":")[2]).bytes
 

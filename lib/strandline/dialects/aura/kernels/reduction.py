@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import authority_id
+from strandline.dialects.aura.kernels.judgement import authority_of
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
 from strandline.dialects.aura.kernels.stored import (
     DERIVED,
@@ -89,7 +89,7 @@ def given_authority(rows: Iterable[Mapping[str, Any]], remains: Remains) -> Give
     if pruned is not None:
         ops = list(without_copies(ops, {skeleton.op_id: skeleton for skeleton in pruned.skeletons}))
     return GivenAuthority(
-        Namespace("authority", authority_id(str(facts[0]["namespace"]))), ops, bases, pruned
+        Namespace("authority", authority_of(str(facts[0]["namespace"]))), ops, bases, pruned
     )
 
 

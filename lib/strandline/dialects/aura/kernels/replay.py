@@ -15,7 +15,7 @@ from strandline.dialects.aura.codec import (
 )
 from strandline.dialects.aura.codec.documents import fact_document
 from strandline.dialects.aura.codec.journals import journal_document
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.kernels.documents import FactPieces, read_content
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import keep_rejected
@@ -39,7 +39,7 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
         yield from whole
         return
     found: list[list[Document]] = []
-    transitions = are_read(options.lake_options)
+    transitions = reads_transitions(options.lake_options)
     if row["record_id"] is not None or is_cbor(raw, codes):
         found.append(list(cbor_documents(raw, transitions=transitions)))
     elif row["namespace"] is not None:

@@ -7,7 +7,6 @@ All other facts need states and members, which are known by then: one join each.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -29,6 +28,7 @@ from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.verify.pins import Pins
 from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.lift import map_batches
+from strandline.frames.union import union
 from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
 
@@ -101,7 +101,7 @@ class FactAdmission(RecordDialect):
         if not passes:
             empty = map_batches(judged.where(F.lit(False)), kernels.attested, kernels.VERDICT_SCHEMA)
             passes.append(empty)
-        verdicts = reduce(DataFrame.unionByName, passes).drop("namespace")
+        verdicts = union(passes).drop("namespace")
         concluded = with_outcome(judged.join(verdicts, "judge_id", "left"))
         concluded = concluded.withColumn("is_signed", F.coalesce("is_verified", F.lit(False)))
         return Resolution(concluded, concluded.select(*VERDICT, "is_recalled"))

@@ -12,7 +12,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
+from strandline.dialects.aura.spark.namespaces import KINDS, authority_namespace, authority_uuid, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.snapshots import known_statuses, named_facts, with_relied
 from strandline.dialects.aura.types import DIALECT
@@ -99,7 +99,7 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
 
 def states_of(histories: DataFrame, name: str) -> DataFrame:
     """Return states of authorities.  Gives: authority (uuid), commitment.  Rows: one per state."""
-    return histories.select(authority_id(), F.explode(name).alias("commitment"))
+    return histories.select(authority_uuid(), F.explode(name).alias("commitment"))
 
 
 def bases_of(histories: DataFrame) -> DataFrame:

@@ -18,7 +18,7 @@ def is_of(kind: NamespaceKind) -> Column:
     return F.startswith("namespace", F.lit(f"{kind}:"))
 
 
-def authority_id() -> Column:
+def authority_uuid() -> Column:
     """Return the id (uuid) in the namespace of an authority, as `authority`."""
     return F.substring("namespace", _ID_AT, 36).alias("authority")
 

@@ -6,7 +6,6 @@ A plan uses no reduced row: the states of members, and which of them are final, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import INPUTS, PrunePlan, PruneScope, ReducedTables
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import authority_pruning, plan_members
 from strandline.dialects.aura.spark.authority_pruning import NOTHING_WENT, PlannedAuthorities
@@ -36,6 +35,7 @@ from strandline.dialects.aura.spark.namespaces import is_of, of_members
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE
 from strandline.frames.known import KEY
+from strandline.frames.union import union
 
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _PLACE: Final = (*HOME, "record_id")
@@ -76,7 +76,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     authorities = authority_pruning.plan(every, histories, pruned, jobs, scope)
     carried = None if pruned_facts is None else jobs.checkpoint(pruned_facts.skeleton_sums(), "skeletons")
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
-    has_transitions = are_read(scope.reduction.lake_options)
+    has_transitions = reads_transitions(scope.reduction.lake_options)
     planned = PlannedFacts(charged, others, members, histories, whole, bases, authorities, has_transitions)
     facts = _that_count(others, jobs)
     ordinary = views.view(
@@ -218,6 +218,4 @@ def _damaged(planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs) -> Da
         parts.append(context_carries.damaged(pruned, carried, planned.carried))
     if planned.authorities is not None:
         parts.append(planned.authorities.inconsistent())
-    return (
-        jobs.checkpoint(fold(DataFrame.unionByName, parts).distinct(), "damaged carries") if parts else None
-    )
+    return jobs.checkpoint(union(parts).distinct(), "damaged carries") if parts else None

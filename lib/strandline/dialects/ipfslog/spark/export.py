@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -19,6 +18,7 @@ from strandline.dialects.ipfslog.spark.tables import ENTRIES, IDENTITIES, MANIFE
 from strandline.dialects.ipfslog.types import Cid
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
+from strandline.frames.union import union
 from strandline.kernels.packing import FILE_SCHEMA
 
 PARTITION_BYTES: Final = 32 * 1024 * 1024
@@ -74,7 +74,7 @@ def to_files(rows: Mapping[str, DataFrame], _there: OtherLakeSnapshot, _jobs: Jo
     Gives:  format, content (BINARY).
     Rows:   one per file of about a MiB; each block is in one.
     """
-    blocks = reduce(DataFrame.unionByName, (each.select("block") for each in rows.values()))
+    blocks = union(each.select("block") for each in rows.values())
     packed = map_batches(blocks, kernels.packed, FILE_SCHEMA)
     return packed.select(F.lit("lines").alias("format"), "content")
 

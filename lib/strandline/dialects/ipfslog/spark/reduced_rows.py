@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -21,6 +20,7 @@ from strandline.dialects.ipfslog.spark.write_lists import WriteLists, described
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
+from strandline.frames.union import union
 
 _LAST_POSITION = 2**63 - 1
 
@@ -121,22 +121,18 @@ def as_reduction(
     parts: Sequence[ReducedRows], found_forks: DataFrame | None, lists: WriteLists | None, scope: ReduceScope
 ) -> Reduction:
     """Return parts, which have different logs, as one reduction; `lists` are the write lists of these logs."""
-    rows = {table: _union([part.rows[table] for part in parts]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    rows = {table: union([part.rows[table] for part in parts]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
     deletes = {
-        table: _union([part.deletes[table] for part in parts if table in part.deletes])
+        table: union([part.deletes[table] for part in parts if table in part.deletes])
         for table in rows
         if any(table in part.deletes for part in parts)
     }
     if found_forks is not None:
         rows[EQUIVOCATIONS] = found_forks
     shaped = as_namespace_state(
-        described(_union([part.states for part in parts]), lists), dialect=DIALECT, reduced_version=scope.version,
+        described(union([part.states for part in parts]), lists), dialect=DIALECT, reduced_version=scope.version,
         run_id=scope.run_id,
     )  # fmt: skip
     firsts = [part.first_position for part in parts if part.first_position is not None]
     bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}
     return Reduction(rows, shaped, deletes, bounds, together(part.refused for part in parts))
-
-
-def _union(frames: Sequence[DataFrame]) -> DataFrame:
-    return reduce(DataFrame.unionByName, frames)

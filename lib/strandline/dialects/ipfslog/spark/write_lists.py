@@ -6,7 +6,6 @@ Any number of logs can name a manifest with some 300,000 writers: rows with log 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Row
@@ -17,6 +16,7 @@ from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX
 from strandline.dialects.ipfslog.spark.hints import Hint, hint_of, is_small, name_bytes
 from strandline.frames.lift import map_batches
+from strandline.frames.union import union
 
 _FILLED: Final = {"reducer_version": "listed_version", "configuration": "listed_configuration"}
 
@@ -124,7 +124,7 @@ def write_lists(configured: DataFrame, manifests: DataFrame, found: Row, jobs: J
         of_manifests = pairs.join(stored, "list_id")
     if not parts:
         return None
-    lists, size = reduce(DataFrame.unionByName, parts), found["list_bytes"]
+    lists, size = union(parts), found["list_bytes"]
     if not is_small(size):
         size = jobs.row(lists.agg(F.sum(list_bytes()).alias("bytes")))["bytes"]
     return WriteLists(lists, of_manifests, hint_of(size))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -37,6 +37,7 @@ from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import is_listed
 from strandline.frames.provenance import batch_sources, record_source, with_record_source
 from strandline.frames.quarantine import deferred
+from strandline.frames.union import union
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
         found.append(pieces.select(*elements.ELEMENT_COLUMNS))
     if request.replay is not None:
         found.append(replayed_elements(request.replay, scan.options, announcing))
-    return reduce(DataFrame.unionByName, found)
+    return union(found)
 
 
 def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:

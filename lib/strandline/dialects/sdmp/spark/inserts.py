@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, Row
@@ -20,6 +19,7 @@ from strandline.dialects.sdmp.spark.tables import LINES, RESOURCES
 from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_record_source
+from strandline.frames.union import union
 
 Totals: TypeAlias = Mapping[str, Any]
 """The row of `admission._head_totals`, by name."""
@@ -77,11 +77,9 @@ def _line_insert(batch: Batch, tables: Tables, jobs: Jobs, found: Totals) -> Tab
         chunk_rows, *others = rows
         rows = [chunk_rows]
         if others:
-            rows.append(laid_out(reduce(DataFrame.unionByName, others), contract(LINES)))
+            rows.append(laid_out(union(others), contract(LINES)))
         presorted = True
-    return TableInsert(
-        LINES, reduce(DataFrame.unionByName, rows), buckets, bounds, presorted=presorted, derived_keys=derived
-    )
+    return TableInsert(LINES, union(rows), buckets, bounds, presorted=presorted, derived_keys=derived)
 
 
 def _resource_insert(
@@ -105,7 +103,7 @@ def _resource_insert(
         return None
     newest = tables.read(RESOURCES).agg(F.max("ingest_no").alias("last"))
     ingest_no = 1 + (jobs.row(newest)["last"] or 0)
-    rows = resources.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
+    rows = resources.as_node_resource(union(found), ingest_no, tables.buckets)
     rows = jobs.checkpoint(rows, "resources of local nodes")
     buckets = sorted_buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
     derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")

@@ -5,8 +5,6 @@ Source: node journal rules, section "State of a journal".
 
 from __future__ import annotations
 
-import functools
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -24,6 +22,7 @@ from strandline.dialects.sdmp.spark.tables import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
 from strandline.frames.states import as_namespace_state
+from strandline.frames.union import union
 
 
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
@@ -91,11 +90,11 @@ def _of_changes(
 
 def _reduction(parts: list[ReducedRows], jobs: Jobs, scope: ReduceScope) -> Reduction:
     shaped = [journal_rows.as_node_journal(part.journals) for part in parts]
-    journals = jobs.checkpoint(functools.reduce(DataFrame.unionByName, shaped), "journals")
+    journals = jobs.checkpoint(union(shaped), "journals")
     forks = [journal_rows.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {JOURNALS: journals}
     if forks:
-        tables[EQUIVOCATIONS] = functools.reduce(DataFrame.unionByName, forks)
+        tables[EQUIVOCATIONS] = union(forks)
     states = journals.select(
         "namespace", "bucket", F.col("line_count").alias("record_count"), journal_rows.state_hash().alias("state_hash"),
         F.lit(REDUCER_VERSION).alias("reducer_version"),

@@ -6,7 +6,6 @@ Source: node journal rules, section "Writing an own journal".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,6 +22,7 @@ from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.spark.tables import LINES, RESOURCES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_batches
+from strandline.frames.union import union
 
 ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
 """The writing order: resources that a node holds, then pairs of peers. The former by run, seq (null last), frame,
@@ -82,7 +82,7 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         named = named_by_peers(local, with_peers, tables, scope.start).where("taken")
         found.append(_new_pairs(named, lines, resources))
     # Persisted because of what they come from: joins of all that nodes hold with all that they have written.
-    pending = jobs.persist(reduce(DataFrame.unionByName, found), "pairs to write")
+    pending = jobs.persist(union(found), "pairs to write")
     counts = pending.groupBy("namespace").agg(F.count(F.lit(1)).alias("pairs"))
     journals = jobs.checkpoint(_ends(nodes, lines).join(counts, "namespace"), "tips")
     total = jobs.row(

@@ -11,7 +11,7 @@ from strandline.contracts.shared_tables import STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
-from strandline.dialects.aura.spark.namespaces import authority_id, authority_namespace, of_members
+from strandline.dialects.aura.spark.namespaces import authority_namespace, authority_uuid, of_members
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATE
@@ -79,7 +79,7 @@ class Members:
         made = applied.select("namespace", F.col("new_commitment").alias("commitment"))
         if self.pruned is not None:
             made = made.unionByName(self.pruned.paths(applied))
-        return made.select(authority_id(), "commitment")
+        return made.select(authority_uuid(), "commitment")
 
     def _others(self, rows: DataFrame) -> DataFrame:
         return rows.join(self._authorities.select("namespace"), "namespace", "left_anti")
@@ -136,7 +136,7 @@ class Members:
         Gives:  HOME, is_invalidated.  Rows: one per such member.
         """
         each = context_members(self._geneses()).select(*HOME, F.explode("members").alias("authority"))
-        found = new.select(authority_id(), is_listed("namespace", retried).alias("is_invalidated"))
+        found = new.select(authority_uuid(), is_listed("namespace", retried).alias("is_invalidated"))
         return each.join(found, "authority").select(*HOME, "is_invalidated")
 
     def _geneses(self) -> DataFrame:

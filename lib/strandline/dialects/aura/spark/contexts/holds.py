@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce as fold
 from typing import Final, TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +16,7 @@ from strandline.dialects.aura.spark.contexts.channels import bump_hash
 from strandline.dialects.aura.spark.contexts.views import View
 from strandline.dialects.aura.spark.tables import BODY_KEY
 from strandline.frames.pruning import GENERATION, boundary
+from strandline.frames.union import union
 
 _CHANNEL: Final = ("namespace", "channel")
 _PEERS: Final = (*_CHANNEL, "chan_epoch")
@@ -53,7 +53,7 @@ def flags(facts: DataFrame, ids: DataFrame, final: View) -> DataFrame:
         _referenced(facts, ids).select(*BODY_KEY, F.lit(0).alias("rank")),
         needed.select(*BODY_KEY, F.lit(1).alias("rank")),
     ]
-    first = fold(DataFrame.unionByName, found).groupBy(*BODY_KEY).agg(F.min("rank").alias("rank"))
+    first = union(found).groupBy(*BODY_KEY).agg(F.min("rank").alias("rank"))
     name = F.when(F.col("rank") == 0, F.lit("RECEIPT_REFERENCE")).otherwise(F.lit("PENDING_CONSENSUS"))
     return first.select(*BODY_KEY, name.alias("flag"))
 

@@ -16,7 +16,7 @@ from strandline.contracts.shared_tables import EQUIVOCATIONS, SNAPSHOTS, STATES
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialect_api.refusals import together
-from strandline.dialects.aura.info import are_read
+from strandline.dialects.aura.info import reads_transitions
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark import snapshots
@@ -43,6 +43,7 @@ from strandline.dialects.aura.types import DIALECT
 from strandline.frames.one_task import broadcast
 from strandline.frames.states import as_namespace_state
 from strandline.frames.strays import strays
+from strandline.frames.union import union
 
 _GROUP_OF: Final[dict[str, Group]] = {
     BINDINGS: "grants", CHANNELS: "grants", FLOWS: "flows", CAPABILITIES: "refinements"
@@ -168,7 +169,7 @@ def _granted(
     """Return the rows that follow from attestations on chain, and the keys of stored ones that are no rows any more."""
     facts, theirs = contexts.facts_of("grants"), contexts.of("grants")
     seen = views.view(
-        facts, members.chains(), of_contexts, jobs, has_transitions=are_read(scope.lake_options)
+        facts, members.chains(), of_contexts, jobs, has_transitions=reads_transitions(scope.lake_options)
     )
     rows = views.granted_rows(seen, jobs)
     deletes = {table: strays(table, tables.read(table), found, theirs) for table, found in rows.items()}
@@ -198,15 +199,15 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
     for table in (*REDUCED, SNAPSHOTS):
         found = [part.tables[table] for part in parts if table in part.tables]
         if found:
-            rows[table] = fold(DataFrame.unionByName, found)
+            rows[table] = union(found)
         deleted = [part.deletes[table] for part in parts if table in part.deletes]
         if deleted:
-            deletes[table] = fold(DataFrame.unionByName, deleted)
+            deletes[table] = union(deleted)
     states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
         rows, states, deletes,
         damaged={
-            table: fold(DataFrame.unionByName, [part.damaged[table] for part in parts if table in part.damaged])
+            table: union([part.damaged[table] for part in parts if table in part.damaged])
             for table in (FACTS, SNAPSHOTS)
             if any(table in part.damaged for part in parts)
         },

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -19,6 +18,7 @@ from strandline.dialects.aura.spark.contexts import (
     transitions,
 )
 from strandline.dialects.aura.spark.tables import BINDINGS, CAPABILITIES, CHANNELS, FLOWS
+from strandline.frames.union import union
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +108,4 @@ def stored_rows(tables: Tables) -> dict[str, DataFrame]:
 def hashes(*rows: Mapping[str, DataFrame]) -> DataFrame:
     """Return the hashes of canonical rows of these tables, as HASHED."""
     each = (hashed(part[table]) for part in rows for table, hashed in HASHED.items() if table in part)
-    return fold(DataFrame.unionByName, each)
+    return union(each)

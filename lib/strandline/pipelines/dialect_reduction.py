@@ -175,6 +175,8 @@ class DialectReduction:
         records come.
         """
         store, dialect = self._store, self._dialect
+        for table in dialect.info.reduced_tables:
+            store.note_repaired(table, store.version(table))
         writer.write_all(dialect.reduce(None, store, self._jobs, scope))
         if was_recreated(store, self._table, previous, scope.version):
             reduced_versions.restart(store, dialect.info.name, scope.version)

@@ -191,7 +191,7 @@ def test_a_first_reduction_beside_another_one_is_repeated_with_its_strays_delete
     monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (next(before), 1))
     monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
     sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
-    store = SimpleNamespace(version=lambda _: 5, begin_repair=lambda _: False)
+    store = SimpleNamespace(version=lambda _: 5, begin_repair=lambda _: False, note_repaired=lambda *_: None)
     context = SimpleNamespace(progress=SimpleNamespace(note=print, stage=print))
     reduction = dialect_reduction.DialectReduction(
         store, sdmp, ReduceRequest(), ReducerOptions(), context, None, ReduceResult()
@@ -249,9 +249,13 @@ def test_after_everything_was_reduced_a_state_names_the_version_also_if_the_newe
     monkeypatch.setattr(dialect_reduction, "was_recreated", lambda *_: False)
     monkeypatch.setattr(dialect_reduction, "advance_reduced_version", lambda *args: found.append(args[2:4]))
     sdmp = SimpleNamespace(info=dialect("sdmp").info, reduce=lambda *_: None)
+    noted = {}
+    store = SimpleNamespace(version=lambda table: 5, note_repaired=noted.setdefault)
     reduction = dialect_reduction.DialectReduction(
-        None, sdmp, ReduceRequest(), ReducerOptions(), None, None, ReduceResult()
+        store, sdmp, ReduceRequest(), ReducerOptions(), None, None, ReduceResult()
     )
     writer = SimpleNamespace(write_all=print, is_overtaken=False, others_reduced=lambda: False)
     reduction._write_all(writer, SimpleNamespace(version=8), 6)
     assert found == advanced
+    # The row of the run says that it has repaired what killed runs left in these tables.
+    assert noted == dict.fromkeys(sdmp.info.reduced_tables, 5)

@@ -78,7 +78,7 @@ def recorded_runs(tables: TableReads, run_ids: Iterable[str]) -> dict[str, Recor
     found = {}
     if tables.location.is_local():
         # Mostly they are among the newest ones, which need no job.
-        for each in newest_runs(tables.location.local_path() / RUNS):
+        for each in newest_runs(tables.location.local_path() / RUNS, tables.version(RUNS)):
             if each.run_id in named:
                 found[each.run_id] = RecordedRun.of(each.command, each.counts)
                 if len(found) == len(named):

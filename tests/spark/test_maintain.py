@@ -88,6 +88,9 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     )
     old = type(lake)(lake.spark, lake.settings, tmp_path / "old")
     shutil.copytree(lake.path, old.path)
+    # As delta-rs writes one after a hundred runs.
+    runs = DeltaTable(str(old.path / "run"))
+    runs.create_checkpoint()
     age(old.path, 50)
     # Older than everything that the next reduction needs.
     os.utime(_stray(old), (0, 0))
@@ -98,6 +101,7 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     assert _entry(planned, RECORDS)["removable_files"] == 1
     done = old.maintain()
     assert not _stray(old).exists()
+    assert min((old.path / "run" / "_delta_log").glob("*.json")).stem == f"{runs.version():020}"
     # Of the records only the stray: their next reduction needs the others.
     assert done.counts["removed_files"] > _entry(done, RECORDS)["removable_files"] == 1
     kept = _entry(done, RECORDS)

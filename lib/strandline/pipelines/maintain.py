@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import tables
-from strandline.contracts.shared_tables import STATES
+from strandline.contracts.shared_tables import RUNS, STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -59,11 +59,12 @@ def run(
 ) -> Report:
     """Maintain every table that has rows; return what was done, or with `dry_run` what would be done.
 
-    A removed file stays for `keep_days`, and longer if one of these needs it: the next incremental reduction (the
-    commits since the last one), and `--as-of` the newest run that read records. `counts` has `compacted_files`,
-    `written_files` (by compaction), `removed_files` and `retention_set` (tables). The member `maintenance` has an entry
-    per table: `small_files` with `buckets`, `files` and `bytes`; `removable_files` (at most 1000 are listed),
-    `kept_days` and `kept_for` (`age`, `reduce` or `as-of`), and `sets_retention`: the table kept them for another time.
+    A removed file stays for `keep_days`, of `run` for `maintain.RUN_DAYS`, and longer if one of these needs it: the
+    next incremental reduction (the commits since the last one), and `--as-of` the newest run that read records.
+    `counts` has `compacted_files`, `written_files` (by compaction), `removed_files` and `retention_set` (tables). The
+    member `maintenance` has an entry per table: `small_files` with `buckets`, `files` and `bytes`; `removable_files`
+    (at most 1000 are listed), `kept_days` and `kept_for` (`age`, `reduce` or `as-of`), and `sets_retention`: the table
+    kept them for another time.
     `left_to_catalog` has the tables that only their catalog compacts and vacuums: it goes by the days that are set.
 
     A kill at any point leaves the tables whole; the next call continues.
@@ -123,6 +124,8 @@ def _maintain(
         maintain.vacuum(store, table, days)
         done.counts["removed_files"] += removable
         context.faults.reach(f"maintain.vacuumed.{table}")
+    if table == RUNS and writes:
+        maintain.remove_old_commits(store, table)
     if small.files or removable or changes:
         done.entries.append(entry)
         if writes:
@@ -143,7 +146,8 @@ def _kept_days(
         if version < newest
         and (at := old_versions.committed_at(store, table, version + 1, newest)) is not None
     }
-    return kept_days(request.keep_days, context.started_at + timedelta(seconds=context.elapsed()), ended)
+    keep_days = maintain.RUN_DAYS if table == RUNS else request.keep_days
+    return kept_days(keep_days, context.started_at + timedelta(seconds=context.elapsed()), ended)
 
 
 def kept_days(keep_days: int, now: datetime, ended: Mapping[str, datetime]) -> tuple[int, str]:
@@ -172,7 +176,7 @@ def _needed_versions(store: TableStore, dialects: Iterable[Dialect]) -> dict[str
         version = reduced.get(dialect.info.name)
         if version is not None:
             found.setdefault(dialect.info.record_table, {})[REDUCE] = int(version)
-    runs = store.read("run").where(F.size("read_versions") > 0)
+    runs = store.read(RUNS).where(F.size("read_versions") > 0)
     newest = runs.agg(F.max_by("read_versions", run_order()).alias("versions")).collect()
     for table, version in (newest[0]["versions"] or {}).items():
         found.setdefault(table, {})[AS_OF] = int(version)

@@ -23,7 +23,6 @@ from strandline.tables.delta_log import (
     json_of,
     lines_of,
     listed,
-    newest_version,
 )
 from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
@@ -63,8 +62,11 @@ def has_table(location: Location, table: str) -> bool:
     if not folder.is_dir():
         raise table_damaged(location, table, f"{folder} is not a folder")
     log = folder / "_delta_log"
-    if log.is_dir() and any(NUMBERED.fullmatch(name) for name in os.listdir(log)):
-        return True
+    if log.is_dir():
+        # Not listed as a whole: the log of a busy table has a hundred thousand files.
+        with os.scandir(log) as files:
+            if any(NUMBERED.fullmatch(file.name) for file in files):
+                return True
     if os.path.lexists(log) and not log.is_dir():
         raise table_damaged(location, table, f"{log} is not a folder")
     if any(not name.startswith((".", "_delta_log")) for name in os.listdir(folder)):
@@ -78,14 +80,14 @@ def check_log(location: Location, table: str) -> None:
     Raises: FaultError TABLE_DAMAGED.
     """
     log = location.local_path() / table / "_delta_log"
-    commits, checkpoint = listed(log)
+    commits, checkpoint, checksum = listed(log)
     for version in sorted(commits):
         if version > checkpoint:
             wrong = _wrong_file(commits[version])
             if wrong is not None:
                 raise table_damaged(location, table, wrong)
     if commits:
-        wrong = _missing_commit(log, max(commits)) or _wrong_count(log, max(commits))
+        wrong = _missing_commit(log, max(commits), checksum) or _wrong_count(log, max(commits))
         if wrong is not None:
             raise table_damaged(location, table, wrong)
 
@@ -96,7 +98,7 @@ def log_damage(location: Location, table: str) -> FaultError | None:
     hint = log / "_last_checkpoint"
     if not log.is_dir():
         return table_damaged(location, table, f"{log} is not a folder")
-    commits, checkpoint = listed(log)
+    commits, checkpoint, _ = listed(log)
     named = _last_checkpoint(hint)
     if named is not None and not any(log.glob(f"{named:020d}.checkpoint*")):
         return table_damaged(
@@ -122,11 +124,12 @@ def log_damage(location: Location, table: str) -> FaultError | None:
 def check_versions(location: Location, versions: Mapping[str, int]) -> None:
     """Check that no table is at a lower version than a run read or wrote: its newest commits would be lost.
 
-    `versions` must have been read after the table `run`. The versions of a table that `init` recreated start again:
-    rows of `run` from before that do not count, even if a RESTORE or a DELETE wrote them again.
+    `versions` has that of `run`, which was read before the others: later rows name later versions. The versions of a
+    table that `init` recreated start again: rows of `run` from before that do not count, even if a RESTORE or a DELETE
+    wrote them again.
     Raises: FaultError TABLE_DAMAGED.
     """
-    runs = tuple(newest_runs(location.local_path() / RUNS))
+    runs = tuple(newest_runs(location.local_path() / RUNS, versions[RUNS]))
     made = {table: run.order for run in sorted(runs, key=lambda run: run.order) for table in run.created}
     recreated: set[str] = set()
     for run in runs:
@@ -181,9 +184,8 @@ def _is_unreadable(checkpoint: Path) -> bool:
     return False
 
 
-def _missing_commit(log: Path, last: int) -> str | None:
+def _missing_commit(log: Path, last: int, newest: int) -> str | None:
     """Return the damage if the newest checksum is of a commit after the `last` one: Delta writes commits first."""
-    newest = newest_version(log, "crc")
     commit = log / f"{newest:020d}.json"
     # Checked by its name: another process may have written both during the listing.
     if newest <= last or commit.exists():

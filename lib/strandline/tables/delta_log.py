@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 from strandline.core.safe_files import open_file
 
@@ -31,25 +31,29 @@ def json_of(content: bytes) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def listed(log: Path) -> tuple[dict[int, Path], int]:
-    """Return the commits of a log by version, and the version of its newest checkpoint, or -1."""
-    commits, checkpoint = {}, -1
+class LogFiles(NamedTuple):
+    """The commits of a log by version, and the versions of its newest checkpoint and of its newest checksum, or -1."""
+
+    commits: dict[int, Path]
+    checkpoint: int
+    checksum: int
+
+
+def listed(log: Path) -> LogFiles:
+    """Return the files of a log."""
+    commits, checkpoint, checksum = {}, -1, -1
     for name in os.listdir(log):
         found = NUMBERED.fullmatch(name)
         if found is None:
             continue
-        version = int(found["version"])
-        if found["kind"] == "json":
+        version, kind = int(found["version"]), found["kind"]
+        if kind == "json":
             commits[version] = log / name
-        elif found["kind"].startswith("checkpoint"):
+        elif kind == "crc":
+            checksum = max(checksum, version)
+        else:
             checkpoint = max(checkpoint, version)
-    return commits, checkpoint
-
-
-def newest_version(log: Path, kind: Literal["json", "crc"]) -> int:
-    """Return the newest version with a commit (`json`) or a checksum (`crc`) in the log, or -1."""
-    found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
-    return max((int(each["version"]) for each in found if each and each["kind"] == kind), default=-1)
+    return LogFiles(commits, checkpoint, checksum)
 
 
 def newest_commit(log: Path, known: int = -1) -> int:
@@ -59,7 +63,7 @@ def newest_commit(log: Path, known: int = -1) -> int:
     commit each few seconds has half a million files, and a listing of them takes a second.
     """
     if known < 0 or not (log / f"{known:020}.json").exists():
-        return newest_version(log, "json")
+        return max(listed(log).commits, default=-1)
     while (log / f"{known + 1:020}.json").exists():
         known += 1
     return known

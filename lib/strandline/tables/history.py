@@ -35,8 +35,9 @@ def _newest_files(log: Path, newest: int, limit: int | None) -> list[tuple[int, 
             (version, log / f"{version:020}.json") for version in range(newest, max(newest - limit, -1), -1)
         )
         return list(takewhile(lambda each: each[1].exists(), asked))
-    commits, _ = listed(log)
-    return sorted(((version, file) for version, file in commits.items() if version <= newest), reverse=True)
+    return sorted(
+        ((version, file) for version, file in listed(log).commits.items() if version <= newest), reverse=True
+    )
 
 
 def _stated(version: int, commit: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from strandline.contracts.maintenance import (
     set_retention_sql,
     vacuum_sql,
 )
+from strandline.tables.appends import can_append
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.data_files import layout_settings
 from strandline.tables.delta_rs import VECTORS, has_vectors
@@ -44,6 +45,9 @@ BY_HOURS: Final[Mapping[str, str]] = {
 """Let VACUUM go by its hours: without them Delta refuses fewer than the table keeps, and ignores all hours but 0."""
 RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7), strict=True))
 """What Delta does without the property: days that commits and removed files stay."""
+RUN_DAYS: Final = 7
+"""Days that `run` keeps them: its checkpoints name all of them, and nothing reads an old version of it."""
+LOG_CLEANUP: Final = "delta.enableExpiredLogCleanup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,18 @@ def keep_for(store: TableStore, table: str, days: int) -> None:
     with session_settings(store.spark, {USER_METADATA: store.run_id}):
         sql = set_retention_sql(target=store.target(table), days=days)
         store.repeated(lambda: store.spark.sql(sql).collect(), table=table, buckets=())
+
+
+def remove_old_commits(tables: TableReads, table: str) -> None:
+    """Remove commits and checkpoints that are older than the table keeps them, if delta-rs appends its rows.
+
+    Spark does so with each checkpoint that it writes. The state of the oldest version that is left can be read.
+    """
+    opened = tables.delta_rs_table(table)
+    if opened is None or not can_append(opened, table):
+        return
+    if opened.metadata().configuration.get(LOG_CLEANUP, "true").lower() == "true":
+        opened.cleanup_metadata()
 
 
 def _days(interval: str) -> int | None:

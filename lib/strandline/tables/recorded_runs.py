@@ -107,7 +107,7 @@ def recorded_runs(tables: TableReads, named: set[str]) -> dict[str, Mapping[str,
     found: dict[str, Mapping[str, int]] = {}
     if tables.location.is_local():
         # Mostly they are among the newest ones, which need no job.
-        for each in newest_runs(tables.location.local_path() / RUNS):
+        for each in newest_runs(tables.location.local_path() / RUNS, tables.version(RUNS)):
             if each.run_id in named:
                 found[each.run_id] = each.repaired
                 if len(found) == len(named):

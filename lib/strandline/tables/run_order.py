@@ -63,7 +63,7 @@ def next_run_version(tables: TableReads) -> int:
     version, location = tables.version(RUNS), tables.location
     if not location.is_local():
         return version
-    newest = next(newest_runs(location.local_path() / RUNS), None)
+    newest = next(newest_runs(location.local_path() / RUNS, version), None)
     if (newest is not None and newest.order < version) or not tables.has_files(RUNS):
         return version
     [row] = tables.read(RUNS).agg(F.max(_seen()).alias("seen")).collect()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from strandline.tables.delta_log import actions_of, json_of, listed
+from strandline.tables.delta_log import actions_of, json_of
 
 RUN_VERSION: Final = "run_version"
 """Member of a row's `detail`: the version of `run` right before the row was added, see `run_order.next_run_version`."""
@@ -36,14 +36,14 @@ class NamedVersions:
         self.created: tuple[str, ...] = tuple(detail.get("created", ())) if row["command"] == "init" else ()
 
 
-def newest_runs(table: Path) -> Iterator[NamedVersions]:
-    """Yield the versions that the newest rows of the table `run` name, newest commit first.
+def newest_runs(table: Path, newest: int) -> Iterator[NamedVersions]:
+    """Yield the versions that the newest rows of the table `run` name at its version `newest`, newest commit first.
 
     A file that cannot be read is skipped.
     """
-    commits, _ = listed(table / "_delta_log")
-    for version in sorted(commits, reverse=True)[:RUNS_READ]:
-        for action in actions_of(commits[version]):
+    for version in range(newest, max(newest - RUNS_READ, -1), -1):
+        # By its name: each command would list the log of all commands.
+        for action in actions_of(table / "_delta_log" / f"{version:020}.json"):
             added = action.get("add", {})
             path = added.get("path")
             # A file that OPTIMIZE wrote has only rows of earlier commits.

@@ -80,6 +80,7 @@ TBLPROPERTIES (
   'delta.dataSkippingStatsColumns' = 'run_id,started_at',
   'delta.enableDeletionVectors' = 'false',
   'delta.isolationLevel' = 'Serializable',
+  'delta.logRetentionDuration' = 'interval 7 days',
   'delta.setTransactionRetentionDuration' = 'interval 7 days',
   'strandline.contract' = '1.0.0'
 )"""  # noqa: E501

@@ -8,6 +8,7 @@ from strandline.contracts import load, resources
 from strandline.contracts.model import Contract
 from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import FaultError
+from strandline.tables.maintain import RUN_DAYS
 
 EVERY = load.contracts()
 TYPE = re.compile(r"STRING|BINARY|BOOLEAN|INT|BIGINT|DECIMAL\(20,0\)|DOUBLE|TIMESTAMP|(ARRAY|MAP|STRUCT)<.+>")
@@ -71,6 +72,8 @@ def test_a_table_has_the_properties_that_delta_rs_and_databricks_need(contract: 
     # A checkpoint has each application id that Delta still keeps.
     kept = "interval 7 days" if contract.table in WITH_IDS else None
     assert properties.get("delta.setTransactionRetentionDuration") == kept
+    kept = f"interval {RUN_DAYS} days" if contract.table == "run" else None
+    assert properties.get("delta.logRetentionDuration") == kept
     followed = contract.table not in ("quarantine", "run")
     assert (properties.get("delta.enableChangeDataFeed") == "true") == followed
 

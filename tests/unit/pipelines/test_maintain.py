@@ -41,6 +41,7 @@ def ran(monkeypatch):
             location=Location.parse_schema("main.ours"),
             stored_bytes=HELD.__contains__,
             version=lambda table: 7,
+            delta_rs_table=lambda table: None,
         )
         context = RunContext(
             "run", "maintain", "0", NOON, faults=Faults(), elapsed=lambda: 4.0, progress=NoProgress()

@@ -9,7 +9,8 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.cli import main
-from strandline.tables.damage import log_damage
+from strandline.core.errors import FaultError
+from strandline.tables.damage import check_versions, log_damage
 from strandline.tables.location import Location
 from strandline.tables.run_versions import RUN_VERSION, newest_runs
 from support.damage import DATA, LOGS, data_file, newest
@@ -311,11 +312,21 @@ def test_a_column_that_an_older_contract_may_lack_is_no_damage(lake, tmp_path, c
 
 def test_a_table_of_runs_whose_files_have_other_names_of_columns_names_no_version(tmp_path):
     write(tmp_path, "run", [run("last", {TABLE: 4})])
-    assert [each.versions for each in newest_runs(tmp_path / "run")] == [{TABLE: 4}]
+    assert [each.versions for each in newest_runs(tmp_path / "run", 1)] == [{TABLE: 4}]
     [file] = (tmp_path / "run").glob("*.parquet")
     rows = pq.read_table(file)
     pq.write_table(rows.rename_columns([f"col-{name}" for name in rows.column_names]), file)
-    assert list(newest_runs(tmp_path / "run")) == []
+    assert list(newest_runs(tmp_path / "run", 1)) == []
+
+
+def test_a_run_that_ends_after_the_tables_were_opened_names_no_lost_version(tmp_path):
+    write(tmp_path, "run", [run("before", {TABLE: 3})])
+    opened = DeltaTable(tmp_path / "run").version()
+    write(tmp_path, "run", [run("meanwhile", {TABLE: 4})])
+    there = Location.lake(str(tmp_path))
+    check_versions(there, {TABLE: 3, "run": opened})
+    with pytest.raises(FaultError):
+        check_versions(there, {TABLE: 3, "run": opened + 1})
 
 
 def test_the_version_that_runs_name_is_that_of_the_newest_commits(lake, tmp_path, capsys):

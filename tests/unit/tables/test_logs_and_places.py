@@ -53,7 +53,7 @@ def test_a_commit_that_came_with_its_checksum_after_the_log_was_listed_is_no_dam
 ) -> None:
     lake = Location.lake(str(log.parents[1]))
     commits = {0: put(log, 0, "json", {"add": {}})}
-    monkeypatch.setattr(damage, "listed", lambda _: (commits, -1))
+    monkeypatch.setattr(damage, "listed", lambda _: (commits, -1, 1))
     put(log, 1, "crc", {"numFiles": 1})
     with pytest.raises(FaultError, match="is missing, but its checksum exists"):
         damage.check_log(lake, TABLE)
@@ -121,7 +121,7 @@ def test_the_newest_checkpoint_counts_in_whatever_order_a_folder_is_listed(log: 
     names = sorted(path.name for path in log.iterdir())
     for order in (names, names[::-1]):
         monkeypatch.setattr(os, "listdir", lambda _, order=order: order)
-        assert listed(log) == ({}, 10)
+        assert listed(log) == ({}, 10, -1)
 
 
 def test_a_table_is_named_by_its_folder_and_not_by_a_word_that_has_its_name(tmp_path: Path) -> None:

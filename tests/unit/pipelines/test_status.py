@@ -1,12 +1,25 @@
 """`status` asks delta-rs with the text of the view `namespace_health`."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from strandline.contracts.views import views
+from strandline.dialect_api.health import HealthPart, HealthSql
 from strandline.dialects import health_queries
-from strandline.pipelines.health_rows import COLUMNS, HEALTHS, SUMS, every_row, rows_sql, tally_sql
+from strandline.pipelines.health_rows import (
+    COLUMNS,
+    HEALTHS,
+    SUMS,
+    TABLES,
+    every_row,
+    of_local_nodes,
+    open_selects,
+    rows_sql,
+    stopped_writers,
+    tally_sql,
+)  # fmt: skip
 from strandline.pipelines.spooled import SpooledRows
 
 ALL_READ_AT_ONCE = 100_000
@@ -44,6 +57,24 @@ def test_a_part_that_reads_records_has_a_gate():
         for name in re.findall(r"\b(?:FROM|JOIN) (\w+)", f"{part.select} {part.gate or ''}")
     }
     assert read == tables
+
+
+def test_a_part_with_a_gate_is_asked_if_the_gate_finds_anything_and_codes_are_told_once_in_order():
+    answers = {
+        "no": [], "empty": [{"found": False}], "one": [{"found": False}, {"found": True}],
+        "first": [{"namespace": "node:b", "code": "Z"}, {"namespace": "node:a", "code": "Y"}],
+        "second": [{"namespace": "node:b", "code": code} for code in ("X", "Z")],
+    }  # fmt: skip
+    lake = SimpleNamespace(query=lambda text, tables: answers[text] if tables == ("t",) else [])
+    parts = [
+        HealthPart(select, gate) for select, gate in (("first", None), ("second", "one"), ("first", "no"))
+    ]
+    assert open_selects(lake, [*parts, HealthPart("first", "empty")], ("t",)) == ["first", "second"]
+    health = HealthSql(tables=("t",), behind=tuple(parts), stopped=tuple(parts))
+    assert list(stopped_writers(lake, [health]).items()) == [("a", ["Y"]), ("b", ["X", "Z"])]
+    assert of_local_nodes(lake, [health, HealthSql(tables=("t", "u"))]) == (
+        ["first", "second"], (*TABLES, "t", "u"),
+    )  # fmt: skip
 
 
 class _ReadAtOnce:

@@ -312,3 +312,33 @@ def test_a_further_run_of_a_call_has_an_id_a_time_and_a_beginning_of_its_own():
         "run_id", "command", "started_at", "elapsed", "session_seconds",
     }  # fmt: skip
     assert all(getattr(later, name) == getattr(first, name) for name in same)
+
+
+@pytest.mark.parametrize("words", [(), ("--quiet",)], ids=" ".join)
+def test_notes_of_a_run_are_on_standard_error_unless_quiet(asked, monkeypatch, capsys, words):
+    asked(maintain, "maintain")
+
+    def run(store, dialects, request, context):
+        context.progress.note("a note")
+        return context.report("/l", members={"maintenance": [], "dry_run": False})
+
+    monkeypatch.setattr(maintain, "run", run)
+    capsys.readouterr()
+    assert main(["maintain", *words]) == 0
+    said = capsys.readouterr()
+    assert said.err == ("" if words else "a note\n")
+    assert "a note" not in said.out
+
+
+def test_settings_of_a_call_come_from_its_options_before_its_environment(tmp_path):
+    (tmp_path / "conf.yaml").write_text("tables:\n  buckets: 2\nmerge:\n  attempts: 2\nlimits:\n  ratio: 2\n")
+    environ = {"HOME": "/h", "STRANDLINE_TABLES__BUCKETS": "3", "STRANDLINE_MERGE__ATTEMPTS": "3"}
+    options = Options(conf=tmp_path / "conf.yaml", settings=("tables.buckets=4",))
+    settings = Invocation("init", options, environ=environ).settings
+    assert (settings.tables.buckets, settings.merge.attempts, settings.limits.ratio) == (4, 3, 2)
+    assert (settings.spark.state[:3], settings.spark.cache[:3]) == ("/h/", "/h/")
+    given = [Options(), Options(conf=Path("x")), Options(env="dev"), Options(settings=("a",))]
+    assert [each.gives_settings for each in given] == [False, True, True, True]
+    assert Invocation("init", Options(env="prod"), environ={}).effective.places.keys()
+    for wrong in ("--env", "--conf"):
+        assert main(["explain", "BAD_NODE", wrong, "nothing"]) == 2

@@ -6,7 +6,8 @@ import inspect
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 from strandline.cli.command import current, functions
 from strandline.cli.failures import as_fault
@@ -44,12 +45,9 @@ class LakeCalls:
                 raise UsageError(
                     "OPTION_UNKNOWN", f"{name} has no option {option}", did_you_mean(option, names)
                 )
-        texts = {
-            option: _text(value) if isinstance(value, os.PathLike) and option != "out" else value
-            for option, value in values.items()
-        }
+        typed = {option: _as_typed(value, known[option].annotation) for option, value in values.items()}
         with self._reported_errors(name):
-            result = function(**texts, **self._where(), quiet=True, set_value=self._set)
+            result = function(**typed, **self._where(), quiet=True, set_value=self._set)
         tell_others(result.report)
         return result.report
 
@@ -91,6 +89,14 @@ class LakeCalls:
                     lake=self._location.describe(), error=ReportError.of(error),
                 )
             )  # fmt: skip
+
+
+def _as_typed(value: object, annotation: object) -> object:
+    """Return a path as the parser would: a Path if the option is one, else a text. Other values stay."""
+    if not isinstance(value, os.PathLike):
+        return value
+    kind = next(iter(get_args(annotation)), None)
+    return Path(value) if Path in (kind, *get_args(kind)) else _text(value)
 
 
 def _text(value: object) -> str:

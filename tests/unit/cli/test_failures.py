@@ -15,7 +15,8 @@ from py4j.protocol import Py4JError
 from pyspark.serializers import read_int
 
 from strandline.cli import main
-from strandline.cli.failures import as_fault
+from strandline.cli.failures import as_fault, bug_lines
+from strandline.session.java import parse_version
 
 LAKE = "/data/lake/node_journal_line"
 READING = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file"
@@ -285,3 +286,40 @@ def test_a_missing_part_of_spark_is_a_missing_spark(name: str) -> None:
     assert fault is not None
     assert (fault.code, fault.exit_code) == ("SPARK_MISSING", 3)
     assert as_fault(ModuleNotFoundError("No module named 'deltas'", name="deltas"), None) is None
+
+
+def test_the_log_is_named_where_it_is_there_and_the_path_is_that_of_the_line_that_failed(tmp_path):
+    log = tmp_path / "spark.log"
+    text = "at first /a/b here\njava.io.IOException: No space left on device /c/d\n\tat /e/f\n"
+    faults = [as_fault(Py4JError(text), given, "/lake") for given in (None, log)]
+    log.touch()
+    faults.append(as_fault(Py4JError(text), log, "/lake"))
+    assert [fault.message for fault in faults] == ["the disk is full: /c/d"] * 3
+    assert [f"Spark's log is {log}" in fault.next for fault in faults] == [False, False, True]
+    # The line that failed is the last one, with or without an end, or the first one.
+    for line in ("No space left on device /c/d", "/c/d: No space left on device"):
+        for whole in (line, f"{line}\n/e/f", f"/a/b\n{line}", f"/a/b\n{line}\n/e/f\n/g/h"):
+            assert as_fault(Py4JError(whole), None).message == "the disk is full: /c/d", whole
+
+
+def test_a_bug_is_told_with_the_last_line_of_our_own_and_the_first_line_of_its_text(tmp_path):
+    def ours():
+        raise ValueError(f"first {'x' * 300}\nsecond\x1b")
+
+    with pytest.raises(ValueError, match="first") as elsewhere:
+        ours()
+    here = Path(__file__).name
+    line = ours.__code__.co_firstlineno + 1
+    last = bug_lines(elsewhere.value, tmp_path / "absent.log", "1.2")[-1]
+    assert last == (
+        "This is a bug in Strandline. Please report this line: "
+        f"strandline 1.2, {here}:{line}, ValueError: first {'x' * 194}"
+    )
+    with pytest.raises(TypeError) as inside:
+        parse_version(None)
+    lines = bug_lines(inside.value, tmp_path, "1.2")
+    assert ", java.py:" in lines[-1]
+    assert lines[-2] == f"Spark's log is {tmp_path}"
+    assert lines[0].startswith("Traceback")
+    assert bug_lines(ValueError(), None, "1")[-1].endswith("strandline 1, ?, ValueError: ")
+    assert not any("\x1b" in each for each in bug_lines(elsewhere.value, None, "1"))

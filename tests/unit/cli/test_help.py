@@ -1,7 +1,9 @@
 """The help of every command at 80 columns: whole words, whole sentences, every option, examples as they are typed."""
 
+import platform
 import re
 import shlex
+from importlib.metadata import version
 
 import pytest
 
@@ -69,3 +71,35 @@ def test_what_leveldb_needs_and_bounds_of_numbers_are_said(shown):
     assert "the extra [leveldb]" in " ".join(shown("unpack").split())
     assert "[1 to 65536]" in " ".join(shown("init").split())
     assert "[at least 1]" in " ".join(shown("stream").split())
+
+
+def test_a_page_of_help_is_laid_out_in_columns(shown):
+    assert shown("explain").splitlines() == [
+        "Usage: strandline explain CODE [OPTIONS]",
+        "",
+        "  Explain a reason code: what it means, its source and what to do.",
+        "",
+        "Arguments:",
+        "  CODE  A reason code, in upper or lower case.",
+        "",
+        "Options of most commands:",
+        "  --json                   Print one JSON object on one line.",
+        "  --quiet                  No progress on standard error.",
+        "  --conf FILE              File of settings.",
+        "  --env NAME               Packaged settings: local, dev or prod.",
+        "  --set SECTION.KEY=VALUE  One setting; can be repeated.",
+        "  -h, --help               Show this message and exit.",
+        "",
+        "Examples:",
+        "  strandline explain LINE_NUMBER_MISMATCH",
+        "  strandline explain predecessor_unknown --json",
+    ]
+
+
+def test_the_versions_are_those_of_what_it_runs_on(capsys, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"Strandline {version('strandline')}", f"Spark {version('pyspark')}", f"Delta {version('delta-spark')}",
+        "Java not found", f"Python {platform.python_version()}",
+    ]  # fmt: skip

@@ -11,9 +11,10 @@ from openlineage.client.transport.http import HttpTransport
 
 from strandline.cli import main
 from strandline.cli.app import command_names
+from strandline.cli.invocation import Invocation, Options
 from strandline.cli.lineage import COMMANDS, dataset_of
 from strandline.pipelines import maintain
-from strandline.pipelines.report import TableChange
+from strandline.pipelines.report import Report, TableChange
 from support.delta_rs_lake import empty_lake
 
 NOTHING = {"maintenance": [], "dry_run": False}
@@ -74,10 +75,53 @@ def test_a_run_is_told_at_its_start_and_at_its_end(received, lake):
     assert [(each["namespace"], each["name"]) for each in end["inputs"]] == [
         ("file", f"{lake}/namespace_state")
     ]
+    assert end["inputs"][0]["facets"]["version"]["datasetVersion"] == "3"
+    assert start["inputs"] == start["outputs"] == []
+    assert start["eventTime"] < end["eventTime"]
     [out] = end["outputs"]
     assert (out["namespace"], out["name"]) == ("file", f"{lake}/run")
     assert out["facets"]["version"]["datasetVersion"] == "5"
     assert out["outputFacets"]["outputStatistics"]["rowCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("named", "namespace"), [({}, "strandline"), ({"OPENLINEAGE_NAMESPACE": "prod"}, "prod")]
+)
+def test_tables_of_a_schema_and_all_jobs_are_in_the_namespace_of_the_variable(
+    received, lake, monkeypatch, named, namespace
+):
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    assert main(["maintain", "--schema", "main.ours", "--quiet"]) == 0
+    assert {(event["job"]["namespace"], event["job"]["name"]) for event in received} == {
+        (namespace, "main.ours.maintain")
+    }
+    datasets = [
+        (each["namespace"], each["name"]) for key in ("inputs", "outputs") for each in received[1][key]
+    ]
+    assert datasets == [(namespace, "main.ours.namespace_state"), (namespace, "main.ours.run")]
+
+
+@pytest.mark.parametrize(
+    ("ended", "kind"),
+    [(0, "COMPLETE"), (1, "COMPLETE"), (2, "FAIL"), (3, "FAIL"), (130, "ABORT"), (143, "ABORT")],
+)
+def test_the_exit_code_says_how_a_run_ended_and_its_sources_are_inputs(received, tmp_path, ended, kind):
+    call = Invocation("ingest", Options(lake=str(tmp_path)), ("s3://bucket/a", str(tmp_path / "b")))
+    call.context()
+    call.lineage.started(call)
+    call.lineage.ended(call, Report("ingest", call.run_id, exit=ended))
+    assert [event["eventType"] for event in received] == ["START", kind]
+    named = [("s3://bucket", "a"), ("file", f"{tmp_path}/b")]
+    for event in received:
+        assert [(each["namespace"], each["name"]) for each in event["inputs"]] == named
+        assert "version" not in event["inputs"][0]["facets"]
+
+
+def test_runs_of_two_commands_with_one_id_are_two(received, tmp_path):
+    for command in ("ingest", "reduce"):
+        Invocation(command, Options(lake=str(tmp_path), run_id="job-1")).context()
+    assert len({event["run"]["runId"] for event in received}) == 2
 
 
 def test_a_repeated_id_is_the_same_run(received, lake):

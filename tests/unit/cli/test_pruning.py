@@ -1,6 +1,7 @@
 """What `snapshot` and `gc` refuse before Spark starts, and what they print."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_is_out_of_range_is_wrong_usage_and_writes_nothing(command, words, 
 )
 def test_what_may_be_erased_is_named_whole_or_nothing_happens(words, code, tmp_path, capsys):
     assert main(["gc", *words, "--lake", str(tmp_path / "lake"), "--json"]) == 2
-    assert code in "".join(capsys.readouterr())
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == code
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,7 +75,7 @@ def test_hours_that_are_few_need_force_and_an_archive_needs_a_folder(
 ):
     monkeypatch.chdir(Path(__file__).parents[3])
     assert main(["gc", *words, "--lake", str(tmp_path / "lake"), "--json"]) == 2
-    assert code in "".join(capsys.readouterr())
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == code
     assert list(tmp_path.iterdir()) == []
 
 
@@ -87,6 +88,9 @@ def test_a_week_needs_no_force():
 def test_days_count_back_from_now():
     found = erasures(["devicelog:2"], "1970-01-05T00:00:00.5Z")
     assert found == {"devicelog": Erasing(before=2 * 24 * 3600 * 1000 + 500)}
+    assert erasures(["devicelog:0"], "1970-01-05T00:00:00Z") == {
+        "devicelog": Erasing(before=4 * 24 * 3600 * 1000)
+    }
     assert erasures(["devicelog"], None) == {"devicelog": Erasing(None)}
     assert erasures([], None) == {}
 

@@ -324,5 +324,18 @@ def test_a_chain_has_one_lane_a_fork_two_and_a_merge_joins_them():
     )
     assert len(merged.lines) == 4
     assert not any(dot.is_fork for dot in merged.dots)
+    assert (chain.width, chain.height, chain.lines) == (
+        32,
+        90,
+        (("M16 45V75", 0), ("M16 15V45", 0)),
+    )
+    assert (forked.width, forked.height) == (48, 120)
+    # Along the lane of the child, then across in the row above the parent.
+    assert forked.lines == (
+        ("M16 75V105", 0), ("M32 45V75C32 105 16 75 16 105", 1), ("M16 15V75", 0),
+    )  # fmt: skip
+    side = graph([node(1, "a"), node(1, "z"), node(2, "b", "a", "z")], forks=False)
+    assert side.lines == (("M16 15V75", 0), ("M16 15V15C16 45 32 15 32 45", 1))
+    assert [(dot.x, dot.y, dot.colour) for dot in side.dots] == [(16, 15, 0), (32, 45, 1), (16, 75, 0)]
     wide = graph([node(1, "a"), *(node(2, f"b{at}", "a") for at in range(200))], forks=True)
     assert wide.width < 300

@@ -86,6 +86,15 @@ def test_a_text_from_the_shell_stays_a_text() -> None:
     assert found.settings.spark.cache == "007"
 
 
+def test_the_first_equals_sign_ends_the_name_and_the_last_option_of_a_name_wins() -> None:
+    found = effective((options_layer(["spark.state=/x", "spark.state=/a=b"]),))
+    assert found.settings.spark.state == "/a=b"
+    for wrong in ("spark.state", ""):
+        with pytest.raises(UsageError, match="has no value") as caught:
+            options_layer([wrong])
+        assert caught.value.code == "SETTING_INVALID"
+
+
 def test_an_empty_file_changes_nothing() -> None:
     assert effective((document_layer("", "empty.yaml"),)).settings == defaults()
 

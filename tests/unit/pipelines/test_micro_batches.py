@@ -140,16 +140,17 @@ def test_a_stream_tells_how_many_namespaces_the_largest_of_its_batches_touched(s
     assert stream(reduction(namespaces=7), reduction())[0].namespaces == 7
 
 
-def empty_batches(every):
+NOTHING_ASKED = MicroBatchOptions(None)
+
+
+def empty_batches(every, asked=NOTHING_ASKED):
     info = SimpleNamespace(name="ipfslog", formats={"jsonl": (".jsonl",)})
     settings = SimpleNamespace(
         stream=SimpleNamespace(compact_every=every), limits=SimpleNamespace(walk_entries=1),
         maintain=SimpleNamespace(small_bytes=1, small_files=2, target_bytes=3),
     )  # fmt: skip
-    store = SimpleNamespace(stored_bytes=lambda table: table == "run")
-    return MicroBatchRun(
-        store, SimpleNamespace(info=info), MicroBatchOptions(None), settings, context("stream"), context
-    )
+    store = SimpleNamespace(stored_bytes=lambda table: table == "run", of_run=lambda _: store)
+    return MicroBatchRun(store, SimpleNamespace(info=info), asked, settings, context("stream"), context)
 
 
 @pytest.mark.parametrize(("every", "expected"), [(0, []), (1, [0, 1, 2, 3, 4, 5]), (3, [2, 5]), (7, [])])
@@ -242,6 +243,41 @@ def test_a_closed_stream_begins_no_batch_and_says_that_one_came():
     with pytest.raises(Exception, match=r"^$"):
         batches.process_batch(MicroBatch(0, None))
     assert (batches.has_refused, batches.failed, batches.close()) == (True, None, -1)
+
+
+def test_each_batch_is_told_with_its_rate_and_lag_and_objects_are_no_files_of_this_machine(
+    stream, monkeypatch, tmp_path
+):
+    notes, requests = [], []
+    monkeypatch.setattr(NoProgress, "note", lambda _, text: notes.append(text))
+    result, _ = stream(reduction(), reduction(), oldest=None)
+    assert (result.dialect, result.members["lag_seconds"]) == ("ipfslog", None)
+    assert [note.partition("; ")[0] for note in notes] == [
+        f"batch {at}: 1 files, 2,000 records/s" for at in (0, 1)
+    ]
+    assert notes[1].endswith("so far 4 read, 4 new, 0 rejected")
+    monkeypatch.setattr(micro_batches.ingest, "run", lambda *given: requests.append(given[2]) or Report(
+        "ingest", "r", counts=COUNTS, reasons={"BAD": 1}
+    ))  # fmt: skip
+    monkeypatch.setattr(micro_batches.reduce, "run", lambda *given: requests.append(given[2]) or reduction())
+    batches = empty_batches(0, asked=MicroBatchOptions(b"/w", options="given"))
+    (tmp_path / "a.jsonl").touch()
+    path, uri = bytes(tmp_path / "a.jsonl"), b"s3://bucket/b.jsonl"
+    batches.process_batch(MicroBatch(7, NOON + timedelta(days=1), (path,), {uri: 3}))
+    ingested, reduced = requests
+    assert (ingested.sources, ingested.listed, ingested.within) == ((os.fsdecode(path),), {uri: 3}, b"/w")
+    assert (ingested.options, reduced.options, reduced.files) == ("given", {"ipfslog": "given"}, {})
+    assert notes[-1].startswith("batch 7: 2 files, ")
+    assert ", lag 0 s; so far 2 read" in notes[-1]
+    assert batches.close() == 7
+    monkeypatch.setattr(micro_batches, "record_run", lambda _, __, result: result)
+    result = batches.report("c")
+    assert result.counts == COUNTS | {"batches": 1, "files": 2, "gone": 0, "formless": 0}
+    assert (result.reasons, result.members["checkpoint"], result.members["lag_seconds"]) == (
+        {"BAD": 1},
+        "c",
+        0.0,
+    )
 
 
 def test_a_file_whose_name_shows_no_format_is_left_and_counted(tmp_path):

@@ -12,6 +12,7 @@ from strandline.dialect_api.admission import Admission
 from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.pipelines import sync_lakes
 from strandline.pipelines.comparison import Comparison
+from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.missing_rows import MissingRows, RowsLost
 from strandline.pipelines.report import ReportError
 from strandline.pipelines.run_context import RunContext
@@ -85,3 +86,25 @@ def test_what_a_sync_repaired_before_rows_were_lost_is_in_its_report(monkeypatch
     run._compare_and_copy(store, SDMP)
     result = run._totals.result()
     assert (result.error.code, result.written) == ("ROWS_LOST", repaired)
+
+
+def test_totals_are_the_sums_over_the_dialects_and_name_all_that_was_found():
+    totals = SyncTotals("/other", dry_run=True)
+    totals.compared(Comparison(None, 9, 1, 2, 30, 4, 5, 600, plan=({"namespace": "a"},)))
+    totals.compared(Comparison(None, 1, 1, 1, 1, 1, 1, 1, plan=({"namespace": "b"},)))
+    for node, written in (("a", Written(3, 2)), ("b", None)):
+        totals.add_journals("node_journal", WrittenJournals(written, 2, {node: ("X", "Y")}))
+    totals.add({"node_journal": Written(4, 1)})
+    result = totals.result()
+    assert result.counts == {
+        "equal": 2, "behind": 3, "missing": 632, "pruned_there": 5, "incomplete": 6, "authored": 4,
+    }  # fmt: skip
+    assert (result.namespaces, result.outcome, result.written) == (
+        10,
+        "found",
+        {"node_journal": Written(4, 3)},
+    )
+    assert result.members == {
+        "from": "/other", "plan": [{"namespace": "a"}, {"namespace": "b"}], "examples": {}, "dry_run": True,
+        "stopped": {"a": ["X", "Y"], "b": ["X", "Y"]},
+    }  # fmt: skip

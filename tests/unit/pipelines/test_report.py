@@ -1,15 +1,25 @@
 """Reports, run ids and fault points."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
+from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.pipelines import runs
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.report import MEMBERS, Report, ReportError, TableChange, as_json, utc_text
-from strandline.pipelines.run_context import new_run_id
+from strandline.pipelines.run_context import RunContext, new_run_id
+from strandline.tables.delta_rs import DeltaRsLake, open_tables
+from strandline.tables.location import Location
+from strandline.tables.written import Written
+from support.delta_rs_lake import empty_lake, write
 from support.report_schema import check_report
 
 WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
@@ -105,3 +115,64 @@ def test_without_a_fault_point_nothing_fires() -> None:
 def test_a_wrong_fault_point_is_wrong_usage(text: str) -> None:
     with pytest.raises(UsageError):
         Faults.parse(text)
+
+
+class Runs:
+    """The table of runs: keeps what is appended."""
+
+    def __init__(self, lake) -> None:
+        self.location = Location.lake(str(lake))
+
+    def append_run(self, row, started_at) -> None:
+        """Append a row as delta-rs has it."""
+        assert {*row, "started_at"} <= {column.name for column in contract("run").columns}
+        maps = ("counts", "reasons", "read_versions", "tables")
+        values = row | {name: list(row[name].items()) for name in maps} | {"started_at": started_at}
+        write(self.location.local_path(), "run", [values])
+
+
+@pytest.mark.parametrize("arguments", [None, "00ff"])
+def test_a_run_that_was_recorded_is_told_as_it_was(tmp_path, monkeypatch, arguments) -> None:
+    monkeypatch.setattr(runs, "next_run_version", lambda _: 7)
+    store = Runs(empty_lake(tmp_path / "lake"))
+    context = RunContext(
+        "r1", "ingest", "0.1", WHEN, elapsed=lambda: 2.5, session_seconds=1.5, arguments=arguments
+    )
+    full = runs.RunResult(
+        "fault", "sdmp", {"read": 3}, {INTERNAL_ERROR: 2}, 4, {"run": 1},
+        {"run": Written(1, 7, 8, 9)}, {"own": ["x"], "damaged": {"a": 1}}, ReportError("A", "b", "c"),
+    )  # fmt: skip
+    for result, run_id in ((full, "r1"), (runs.RunResult(), "r2")):
+        made = runs.record_run(store, replace(context, run_id=run_id), result)
+        assert (made.seconds, made.session_seconds, made.exit) == (2.5, 1.5, 3 if result is full else 0)
+        assert made.tables == ({"run": TableChange(1, 7)} if result is full else {})
+        further = {} if arguments is None else {runs.ARGUMENTS: arguments}
+        lake = DeltaRsLake(store.location, open_tables(store.location))
+        assert runs.recorded_run(lake, run_id) == replace(
+            made, session_seconds=0.0, members={**made.members, **further, "repeated": True}
+        )
+        [row] = lake.query(f"SELECT * FROM run WHERE run_id = '{run_id}'", ("run",))
+        assert (row["version"], row["dialect"], row["started_at"]) == ("0.1", result.dialect, WHEN)
+        assert json.loads(row["detail"])["run_version"] == 7
+    assert runs.recorded_run(lake, "r3") is None
+
+
+def test_a_run_with_internal_faults_ends_with_the_error_of_one() -> None:
+    assert runs.fault_error(0, {INTERNAL_ERROR: 1}) is None
+    for found in ({INTERNAL_ERROR: 1}, {}):
+        error = runs.fault_error(1, found)
+        assert error is not None
+        assert (error.code, bool(error.message), bool(error.next)) == (INTERNAL_ERROR, True, True)
+
+
+WRITTEN = st.builds(Written, *[st.integers(0, 9)] * 4)
+
+
+@given(WRITTEN, WRITTEN)
+def test_statements_add_up_and_the_last_version_counts(first, second) -> None:
+    both = first + second
+    assert both.version == second.version
+    for name in ("inserted", "updated", "deleted"):
+        assert getattr(both, name) == getattr(first, name) + getattr(second, name)
+    assert both.is_change == (first.is_change or second.is_change)
+    assert first.is_change == ((first.inserted, first.updated, first.deleted) != (0, 0, 0))

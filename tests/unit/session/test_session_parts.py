@@ -249,8 +249,15 @@ def test_a_jvm_has_names_of_files_in_utf8_where_the_locale_is_ascii(
     environ = {**fake_java(tmp_path / "java", 'java version "17.0.1"'), **given}
     seen = []
 
-    def start(*_: object, **__: object) -> object:
+    def start(*given: dict[str, str], **__: object) -> object:
         seen.append((environ.get("LC_ALL"), environ.get("SPARK_LOCAL_DIRS")))
+        conf = given[0]
+        options = dict(re.findall(r'"-D([\w.]+)=([^"]+)"', conf["spark.driver.extraJavaOptions"]))
+        log_settings = Path(options["log4j2.configurationFile"].removeprefix("file:"))
+        assert log_settings.read_text("ascii") == log_config(log_path(settings, "r"))
+        assert Path(options["java.io.tmpdir"]).is_dir()
+        assert Path(conf["spark.local.dir"]).is_dir()
+        assert options["derby.system.home"] == str(log_settings.parent)
         return object()
 
     monkeypatch.setattr("strandline.session.classic.starting.start", start)

@@ -162,12 +162,20 @@ def page_bytes(heap: str) -> int:
 
 
 def log_config(log: Path) -> str:
-    """Return the log4j2 configuration that writes WARN and above to the file `log`, in ASCII."""
+    """Return the log4j2 configuration that writes WARN and above to the file `log`, in ASCII.
+
+    Two classes of Spark warn in every command, of a deprecated setting in `NEEDED` and of each local checkpoint. The
+    log of a session that runs for months would be mostly these lines.
+    """
     return "\n".join(
         (
             "status = error",
             "rootLogger.level = warn",
             "rootLogger.appenderRef.file.ref = file",
+            "logger.settings.name = org.apache.spark.sql.internal.SQLConf",
+            "logger.settings.level = error",
+            "logger.checkpoints.name = org.apache.spark.rdd.MapPartitionsRDD",
+            "logger.checkpoints.level = error",
             "appender.file.type = File",
             "appender.file.name = file",
             f"appender.file.fileName = {_as_property(str(log))}",

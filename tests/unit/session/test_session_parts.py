@@ -181,6 +181,17 @@ def test_the_log_goes_to_a_file_of_the_run(tmp_path: Path) -> None:
     assert f"appender.file.fileName = {tmp_path / 'spark-r1.log'}" in log_config(log_path(settings, "r1"))
 
 
+def test_what_spark_warns_of_in_every_command_is_not_in_its_log() -> None:
+    read = as_properties(log_config(Path("/state/spark-r1.log")))
+    levels = {
+        read[f"logger.{each}.name"]: read[f"logger.{each}.level"] for each in ("settings", "checkpoints")
+    }
+    assert levels == dict.fromkeys(
+        ["org.apache.spark.sql.internal.SQLConf", "org.apache.spark.rdd.MapPartitionsRDD"], "error"
+    )
+    assert read["rootLogger.level"] == "warn"
+
+
 def as_properties(text: str) -> dict[str, str]:
     """The entries as java.util.Properties reads them from a file, one a line: as ISO 8859-1, with its escapes."""
 

@@ -323,3 +323,19 @@ def test_a_bug_is_told_with_the_last_line_of_our_own_and_the_first_line_of_its_t
     assert lines[0].startswith("Traceback")
     assert bug_lines(ValueError(), None, "1")[-1].endswith("strandline 1, ?, ValueError: ")
     assert not any("\x1b" in each for each in bug_lines(elsewhere.value, None, "1"))
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("/home/pyspark/lib/strandline/tables/x.py", None),
+        ("/strandline/site-packages/py4j/clientserver.py", "SPARK_ENDED"),
+        ("/strandline/site-packages/requests/x.py", None),
+        ("/usr/lib/python3.11/socket.py", None),
+    ],
+)
+def test_a_folder_of_the_machine_with_the_name_of_a_package_does_not_blame_it(file, code):
+    with pytest.raises(ConnectionResetError) as lost:
+        exec(compile("raise ConnectionResetError", file, "exec"))
+    fault = as_fault(lost.value, None)
+    assert (fault and fault.code) == code

@@ -215,8 +215,14 @@ def calls_of(folder: Path, nodes: object) -> list[tuple[object, Callable[[Lake],
     ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A lake without rows, which nobody changes."""
+    return empty_lake(tmp_path_factory.mktemp("lakes") / "lake")
+
+
 @pytest.fixture
-def nodes(monkeypatch, tmp_path):
+def nodes(monkeypatch, tmp_path, empty):
     """The options of nodes.json, beside the files, folders and lakes that `cases` and `calls_of` name."""
     for far in ("stream_objects.check_prefix", "topic_brokers.check_reachable"):
         monkeypatch.setattr(f"strandline.tables.{far}", lambda _: None)
@@ -225,7 +231,9 @@ def nodes(monkeypatch, tmp_path):
         (tmp_path / name).write_text(text)
     (tmp_path / "here").mkdir()
     for name in ("lake", "there"):
-        empty_lake(tmp_path / name)
+        (tmp_path / name).mkdir()
+        for table in empty.iterdir():
+            (tmp_path / name / table.name).symlink_to(table)
     return dialect("sdmp").parse_options({"nodes": [GivenOption("nodes.json", NODES.encode())]})
 
 
@@ -292,6 +300,9 @@ def test_limits_themselves_are_within_them(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"x" * 11)
     with pytest.raises(UsageError, match="larger"):
         given.file_of_option("nodes", str(tmp_path / "file"))
+    for name, why in (("absent", "No such file or directory"), ("a\0b", "it is no path")):
+        with pytest.raises(UsageError, match=f"of --nodes cannot be read: {why}[.]"):
+            given.file_of_option("nodes", name)
 
 
 def test_only_what_prints_is_shown_beside_its_bytes():
@@ -342,3 +353,35 @@ def test_settings_of_a_call_come_from_its_options_before_its_environment(tmp_pat
     assert Invocation("init", Options(env="prod"), environ={}).effective.places.keys()
     for wrong in ("--env", "--conf"):
         assert main(["explain", "BAD_NODE", wrong, "nothing"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "how"),
+    [
+        (("reduce", "--lake", "hdfs://n/l"), {"scheme": "hdfs", "source_scheme": None, "with_kafka": False}),
+        (("sql", "SELECT 1"), {"scheme": None, "source_scheme": None, "with_kafka": False}),
+        (
+            ("stream", "kafka://b:1/t", "--dialect", "sdmp", "--available-now", "--lake", "hdfs://n/l"),
+            {"scheme": "hdfs", "source_scheme": None, "with_kafka": True},
+        ),
+        (
+            ("stream", "s3://bucket/in", "--dialect", "sdmp", "--available-now"),
+            {"scheme": None, "source_scheme": "s3", "with_kafka": False},
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_session_is_asked_for_with_what_the_lake_and_the_source_need(
+    nodes, monkeypatch, tmp_path, words, how
+):
+    asked = []
+
+    def open_session(settings, **given):
+        asked.append(given)
+        raise UsageError("ASKED", "asked", "stop")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("strandline.session.open_session", open_session)
+    assert main([*words]) == 2
+    assert {name: asked[-1][name] for name in how} == how
+    assert asked[-1]["run_id"] == current[0].run_id

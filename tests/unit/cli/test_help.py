@@ -3,7 +3,7 @@
 import platform
 import re
 import shlex
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
@@ -102,4 +102,17 @@ def test_the_versions_are_those_of_what_it_runs_on(capsys, monkeypatch):
     assert capsys.readouterr().out.splitlines() == [
         f"Strandline {version('strandline')}", f"Spark {version('pyspark')}", f"Delta {version('delta-spark')}",
         "Java not found", f"Python {platform.python_version()}",
+    ]  # fmt: skip
+
+
+def test_a_part_that_is_not_installed_is_said(capsys, monkeypatch):
+    def nothing(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(
+        "strandline.cli.app.version", lambda name: "1" if name == "strandline" else nothing(name)
+    )
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "Strandline 1", "Spark not installed", "Delta not installed",
     ]  # fmt: skip

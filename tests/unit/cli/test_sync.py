@@ -45,6 +45,8 @@ def test_options_that_cannot_be_meant_are_refused_and_nothing_is_written(capsys,
     report = json.loads(capsys.readouterr().out)
     check_report(report)
     assert report["error"]["code"] == code
+    if code == "OPTION_ALONE":
+        assert report["error"]["message"] == f"{words[0]} needs --from."
     assert {path.name for path in Path.cwd().iterdir()} == {"link"}
 
 

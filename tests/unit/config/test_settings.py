@@ -153,6 +153,7 @@ def test_an_empty_file_changes_nothing() -> None:
         ("tables:\n buckets: [\n", "CONF_INVALID", "mine.yaml:3"),
         ("- tables\n", "CONF_INVALID", "mine.yaml:1: a mapping is expected"),
         ("tables: !!python/object/apply:os.system [x]\n", "CONF_INVALID", "mine.yaml:1"),
+        ("tables:\n  buckets: 2020-99-99\n", "CONF_INVALID", "mine.yaml: this is not YAML: ValueError"),
         ("? [a]\n: 1\n", "CONF_INVALID", "mine.yaml:1: a key must be a plain word"),
     ],
 )

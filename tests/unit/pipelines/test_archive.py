@@ -1,12 +1,14 @@
 """Archived files are read back: what is not there whole is a fault of the machine."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
 from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.spark.dialect import SDMP
-from strandline.pipelines.archive import _add_line, _verified
+from strandline.pipelines.archive import MANIFEST, _add_line, _verified
 from strandline.tables.newfile import NewFile
 from strandline.tables.sources import select
 
@@ -21,12 +23,21 @@ def written(path, node=NODE):
 
 def test_an_ingest_of_the_folder_reads_exactly_the_journals(tmp_path):
     nodes = (NODE, "_" + "A" * 85, "-" + "A" * 85)
+    tips = []
     for node in nodes:
         made = written(tmp_path / SDMP.archive_name(f"node:{node}"), node)
-        _add_line(tmp_path, f"node:{node}", made, _verified(SDMP, f"node:{node}", made, 1))
+        held = _verified(SDMP, f"node:{node}", made, 1)
+        _add_line(tmp_path, f"node:{node}", made, held)
+        tips.append(held.tip)
     selection = select([str(tmp_path)], most=9)
     assert sorted(Path(each.source).read_text() for each in selection.files) == sorted(nodes)
     assert selection.manifests == ()
+    lines = [json.loads(line) for line in (tmp_path / MANIFEST).read_text("ascii").splitlines()]
+    assert [(each["namespace"], each["lines"], each["bytes"], each["sha256"]) for each in lines] == [
+        (f"node:{node}", 1, len(node), hashlib.sha256(node.encode()).hexdigest()) for node in nodes
+    ]
+    assert [each["tip"] for each in lines] == tips
+    assert len(set(tips)) == 3
 
 
 def test_a_file_that_is_there_whole_has_its_lines(tmp_path):

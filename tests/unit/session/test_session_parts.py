@@ -128,6 +128,24 @@ def test_a_java_tells_its_version_on_either_stream(tmp_path: Path, stream: int) 
     assert version_of(program) == "17.0.1"
 
 
+def test_the_release_file_of_a_java_is_believed_before_it_is_asked(tmp_path: Path) -> None:
+    program = tmp_path / "jdk" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"'\n")
+    program.chmod(0o755)
+    release = tmp_path / "jdk" / "release"
+    for content, expected in (
+        ('IMPLEMENTOR="é"\nJAVA_VERSION="21.0.3"\n'.encode(), "21.0.3"),
+        (b'IMPLEMENTOR="x"\n', "17.0.1"),
+        (b'JAVA_VERSION="21.0.3"\xff', "17.0.1"),
+    ):
+        release.write_bytes(content)
+        assert version_of(program) == expected
+    (tmp_path / "java").symlink_to(program)
+    release.write_text('JAVA_VERSION="25.0.1"')
+    assert version_of(tmp_path / "java") == "25.0.1"
+
+
 def test_a_java_that_does_not_answer_is_none(tmp_path: Path) -> None:
     with pytest.raises(FaultError, match="does not report its version"):
         check_java(fake_java(tmp_path, "nonsense"))
@@ -273,7 +291,7 @@ def test_a_jvm_has_names_of_files_in_utf8_where_the_locale_is_ascii(
 
     monkeypatch.setattr("strandline.session.classic.starting.start", start)
     monkeypatch.setattr(local, "ready_jars", lambda *_: ())
-    places = [f"spark.cache={tmp_path / 'cache'}", f"spark.state={tmp_path / 'state'}"]
+    places = [f"spark.cache={tmp_path / 'a' / 'cache'}", f"spark.state={tmp_path / 'b' / 'state'}"]
     settings = effective((options_layer(places),)).settings
     before = dict(environ)
     local.start_local(settings, environ, log_path(settings, "r"), "17.0.1", with_kafka=False)
@@ -319,6 +337,10 @@ def test_a_lake_in_a_store_needs_the_jar_of_the_store(tmp_path: Path) -> None:
     check_store_jar(None, tmp_path, {}, source_scheme="hdfs")
     # Settings of one's own may name the jar elsewhere.
     check_store_jar("s3a", tmp_path, {"SPARK_CONF_DIR": "/etc/spark"})
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").touch()
+    check_store_jar("s3a", tmp_path, {})
+    (tmp_path / "conf" / "spark-defaults.conf").unlink()
     (jars / "hadoop-aws-3.5.0.jar").touch()
     check_store_jar("s3a", tmp_path, {}, source_scheme="s3")
 

@@ -87,7 +87,7 @@ _ENVIRONMENT_FAULTS = (
         re.compile(LEFT_TO_CATALOG),
         "TABLE_UNSUPPORTED",
         "the catalog of the lake manages its tables and does not let others compact or vacuum them",
-        "leave both to the catalog: run `gc` on this lake without --compact and --vacuum",
+        "leave both to the catalog: run `gc` on this lake without --compact and --vacuum, and no `maintain`",
     ),
     (
         re.compile("the entry [0-9a-f]{64} of a device log is missing"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from strandline.contracts.shared_tables import GC_RUNS
 from strandline.core.errors import FaultError, UsageError
@@ -13,7 +13,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
 from strandline.pipelines import archive, gc_rounds, gc_runs, prune_plans
 from strandline.pipelines.gc_rounds import CollectRequest, Done
-from strandline.pipelines.gc_upkeep import Upkeep, keep_up
+from strandline.pipelines.gc_upkeep import Upkeep, UpkeepResult, keep_up
 from strandline.pipelines.prune_plans import Named
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -61,8 +61,9 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     those whose row stays without its body) and `still_shown` (places that show an erased body: forks, rejected copies),
     `archived` and `unarchived` (journals; those that fork), `compacted_files`, `written_files` and `removed_files`.
     Members: `what_if`, `collections` (the first 1000 rows of `gc_run`), `holds` (by dialect and rule, how many records
-    stay), `differences` (rows that a failed proof found) and `behind` (reducers for which no file was removed). A
-    refused namespace, and a reducer that is behind, end the run with exit code 1.
+    stay), `differences` (rows that a failed proof found), `behind` (reducers for which no file was removed) and, if
+    there are any, `left_to_catalog` (tables that only their catalog compacts and vacuums). A refused namespace, a
+    reducer that is behind, and a table left to its catalog end the run with exit code 1.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING, NAMESPACE_UNKNOWN,
     NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER, OPTION_ALONE (a namespace that keeps its records, without `erase`),
@@ -84,14 +85,16 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
             done.counts["finished"], written = gc_runs.finish(store, others, context, jobs)
         add_written(done.written, written)
     _collect(store, pairs, request, names, context, done)
-    behind = _keep_up(store, asked_for, request, context, done)
+    kept = _keep_up(store, asked_for, request, context, done)
     done.holds |= gc_runs.kept_by_others(store, every, pairs, request.dialects)
+    is_found = done.counts["refused"] or kept.behind or kept.left
     result = RunResult(
-        outcome="found" if done.counts["refused"] or behind else "ok", counts=done.counts, namespaces=done.namespaces,
+        outcome="found" if is_found else "ok", counts=done.counts, namespaces=done.namespaces,
         read_versions=done.read, written=done.written,
         members={
             "what_if": request.what_if, "skip_window": request.skip_window, "collections": done.rows,
-            "holds": done.holds, "differences": done.differences, "behind": behind,
+            "holds": done.holds, "differences": done.differences, "behind": kept.behind,
+            **({"left_to_catalog": sorted(kept.left)} if kept.left else {}),
         },
     )  # fmt: skip
     return record_run(store, context, result)
@@ -150,10 +153,10 @@ def _collect(
 
 def _keep_up(
     store: TableStore, dialects: Sequence[Dialect], request: GcRequest, context: RunContext, done: Done
-) -> list[dict[str, Any]]:
-    """Compact tables and remove files if requested; return the reducers that are behind."""
+) -> UpkeepResult:
+    """Compact tables and remove files if requested; return what was done, and what was not."""
     if request.what_if:
-        return []
+        return UpkeepResult()
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in dialects)
     with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
         kept = keep_up(store, dialects, request.upkeep, context, jobs)
@@ -161,4 +164,4 @@ def _keep_up(
         add_written(done.written, kept.written)
         if GC_RUNS in kept.written and done.rows:
             done.rows = gc_runs.shown(gc_runs.of_run(store))
-    return kept.behind
+    return kept

@@ -21,6 +21,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.session.stores import is_on_databricks
 from strandline.tables import maintain, old_versions
+from strandline.tables.catalogs import left_to_catalog, noting_left
 from strandline.tables.old_versions import Kept
 from strandline.tables.reduced_versions import reduced_before
 from strandline.tables.store import TableStore
@@ -62,13 +63,14 @@ class Upkeep:
 
 @dataclass(slots=True)
 class UpkeepResult:
-    """The result: commits, numbers of files, and the reducers that are behind."""
+    """The result: commits, numbers of files, the reducers that are behind, and the tables left to their catalog."""
 
     written: dict[str, Written] = field(default_factory=dict)
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("compacted_files", "written_files", "removed_files"), 0)
     )
     behind: list[dict[str, Any]] = field(default_factory=list)
+    left: set[str] = field(default_factory=set)
 
 
 def keep_up(
@@ -78,7 +80,7 @@ def keep_up(
 
     No file is removed while a reducer is behind, that is, while it has not reduced a version whose files could be
     removed. Then the rows of `gc_run` of this run get the reason READER_BEHIND. Otherwise all rows whose deleted bytes
-    are in no file get `vacuumed_at`.
+    are in no file get `vacuumed_at`: none if a catalog lets nobody else vacuum a table.
     Raises: FaultError WRITE_CONFLICT.
     """
     done = UpkeepResult()
@@ -103,8 +105,10 @@ def keep_up(
             # Before files are removed: a VACUUM commits versions of its own.
             before = {each: now - stays.most for each, stays in kept.items() if stays.most is not None}
             removed = _without_files(store, before)
-            _vacuum(store, used, asked.vacuum_hours, context, done)
-            add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, removed, now)))
+            if _vacuum(store, used, asked.vacuum_hours, context, done):
+                add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, removed, now)))
+    if done.left:
+        context.progress.note(left_to_catalog(done.left))
     return done
 
 
@@ -116,13 +120,14 @@ def _compact(
     if not files.files:
         return
     context.progress.stage(f"compacting {table}")
-    removed, added = maintain.compact(
-        store, table, files, small_bytes=target_bytes, target_bytes=target_bytes,
-        order=contract(table).write_order[:_ORDER_COLUMNS],
-    )  # fmt: skip
-    done.counts["compacted_files"] += removed
-    done.counts["written_files"] += added
-    add_written(done.written, {table: Written(store.version(table))})
+    with noting_left(table, done.left):
+        removed, added = maintain.compact(
+            store, table, files, small_bytes=target_bytes, target_bytes=target_bytes,
+            order=contract(table).write_order[:_ORDER_COLUMNS],
+        )  # fmt: skip
+        done.counts["compacted_files"] += removed
+        done.counts["written_files"] += added
+        add_written(done.written, {table: Written(store.version(table))})
 
 
 def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJobs) -> dict[str, Any] | None:
@@ -149,13 +154,18 @@ def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJo
 
 def _vacuum(
     store: TableStore, dialects: Iterable[Dialect], hours: int, context: RunContext, done: UpkeepResult
-) -> None:
+) -> bool:
+    """Remove old files of the tables; return False if a table is left to its catalog."""
+    left: set[str] = set()
     for table in (*(each.info.record_table for each in dialects), QUARANTINE):
         context.progress.stage(f"removing files of {table}")
-        maintain.purge(store, table)
-        done.counts["removed_files"] += old_versions.vacuum_now(store, table, hours)
-        context.faults.reach(f"gc.vacuumed.{table}")
-        add_written(done.written, {table: Written(store.version(table))})
+        with noting_left(table, left):
+            maintain.purge(store, table)
+            done.counts["removed_files"] += old_versions.vacuum_now(store, table, hours)
+            context.faults.reach(f"gc.vacuumed.{table}")
+            add_written(done.written, {table: Written(store.version(table))})
+    done.left |= left
+    return not left
 
 
 def _kept(store: TableStore, table: str, hours: int) -> Kept:

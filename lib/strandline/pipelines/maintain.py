@@ -17,7 +17,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables import lake, maintain, old_versions
-from strandline.tables.catalogs import noting_left
+from strandline.tables.catalogs import left_to_catalog, noting_left
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -81,9 +81,7 @@ def run(
     members = {"dry_run": request.dry_run, "keep_days": request.keep_days, "maintenance": done.entries}
     if done.left:
         members["left_to_catalog"] = sorted(done.left)
-        context.progress.note(
-            f"the catalog alone compacts and vacuums {len(done.left)} tables: they are left to it"
-        )
+        context.progress.note(left_to_catalog(done.left))
     if request.dry_run:
         return context.report(store.location.describe(), counts=done.counts, members=members)
     return record_run(store, context, RunResult(counts=done.counts, written=done.written, members=members))

@@ -6,7 +6,7 @@ A catalog says only names. Where a managed table lies is the catalog's own busin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -158,6 +158,11 @@ def noting_left(table: str, left: set[str]) -> Iterator[None]:
         if condition_of(error) != LEFT_TO_CATALOG:
             raise
         left.add(table)
+
+
+def left_to_catalog(left: Collection[str]) -> str:
+    """Return the sentence about the tables of `noting_left`."""
+    return f"the catalog alone compacts and vacuums {len(left)} tables: they are left to it"
 
 
 def _cause(error: BaseException) -> str:

@@ -1,0 +1,1 @@
+"""Checkers for third parties: one file each, which imports neither Strandline nor Spark."""

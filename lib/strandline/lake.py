@@ -146,6 +146,28 @@ class Lake:
             force_vacuum=force_vacuum, run_id=run_id,
         )  # fmt: skip
 
+    def checkpoint(
+        self,
+        *,
+        origin: str | None = None,
+        namespace: Sequence[str] = (),
+        dialect: Sequence[str] = (),
+        all: bool = False,  # noqa: A002 - the option's name
+        run_id: str | None = None,
+    ) -> Report:
+        """Grow the Merkle tree of each namespace with news; with `origin` signed by STRANDLINE_CHECKPOINT_KEY."""
+        return self._run(
+            "checkpoint", origin=origin, namespace=_listed(namespace), dialect=_listed(dialect), every=all,
+            run_id=run_id,
+        )  # fmt: skip
+
+    def prove(
+        self, namespace: str, *, out: Paths, record: str | None = None, consistency: Paths | None = None
+    ) -> Report:
+        """Write the newest checkpoint of a namespace, or what proves a record or an older checkpoint by it."""
+        note = None if consistency is None else os.fspath(consistency)
+        return self._run("prove", namespace=namespace, out=Path(out), record=record, consistency=note)
+
     def maintain(
         self, *, dry_run: bool = False, keep_days: int | None = None, run_id: str | None = None
     ) -> Report:

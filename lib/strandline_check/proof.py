@@ -5,10 +5,11 @@
     python proof.py note NAME.checkpoint --log ORIGIN/NAMESPACE --key HEX
 
 `record`: the record whose bytes are in the second file is in the tree that the note of the first one states. Its id is
-the SHA-256 of these bytes. `continued`: the tree of the newer note begins with all records of the older one. `note`: the
-key signed the tree. Get the key from the operator of the log by another way than the files. Formats: C2SP signed-note,
-tlog-checkpoint and tlog-proof; trees: RFC 9162, section 2.1. Prints one sentence. Exit code 0: proven, 1: not proven,
-2: wrong call.
+the SHA-256 of these bytes. `continued`: the tree of the newer note begins with all records of the older one. `note`:
+the key signed the tree. Get the key from the operator of the log by another way than the files.
+
+Formats: C2SP signed-note, tlog-checkpoint and tlog-proof; trees: RFC 9162, section 2.1. Prints one sentence. The exit
+code is 0 for proven, 1 for not proven, 2 for a wrong call.
 """
 
 import argparse

@@ -79,6 +79,10 @@ class Toy(ParentedDialect):
         """Write each note as a file of one line."""
         return rows[NOTES].select(F.lit("lines").alias("format"), _lines().alias("content"))
 
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """The id of a note is the hash of its block."""
+        return bytes(row["block"])
+
     def demo(self) -> Demo:
         """One chain, and a line of another that is no note."""
         good, bad = write_note("demo", b"", "hello"), b'{"chain":"other","parent":1,"text":""}'

@@ -12,6 +12,7 @@ from typer.main import get_group
 
 from strandline.cli.commands import (
     check,
+    checkpoint,
     config,
     demo,
     doctor,
@@ -21,6 +22,7 @@ from strandline.cli.commands import (
     ingest,
     init,
     maintain,
+    prove,
     quarantine,
     reduce,
     report,
@@ -47,7 +49,7 @@ app = typer.Typer(
 )
 for module in (
     demo, doctor, init, config, ingest, reduce, stream, sync, unpack, snapshot, gc, maintain, status, report, sql,
-    quarantine, explain, export, check,
+    quarantine, explain, export, check, checkpoint, prove,
 ):  # fmt: skip
     module.add_to(app)
 

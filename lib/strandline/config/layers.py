@@ -14,8 +14,9 @@ from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean, nearest
 
 ENVIRONMENT_PREFIX = "STRANDLINE_"
-# Variables with the prefix that are not settings: fault points and test vectors, only for tests.
-RESERVED_VARIABLES = frozenset({"STRANDLINE_FAULT", "STRANDLINE_VECTORS"})
+SIGNING_KEY = "STRANDLINE_CHECKPOINT_KEY"
+# Variables with the prefix that are not settings: a secret; fault points and test vectors, only for tests.
+RESERVED_VARIABLES = frozenset({SIGNING_KEY, "STRANDLINE_FAULT", "STRANDLINE_VECTORS"})
 
 
 @dataclass(frozen=True, slots=True)

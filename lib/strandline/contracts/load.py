@@ -27,6 +27,7 @@ TABLES: Final = (
     "quarantine",
     "namespace_state",
     "snapshot_member", "snapshot", "pruned_record", "gc_run",
+    "checkpoint_leaf", "checkpoint",
     "run",
 )  # fmt: skip
 """All tables in the order in which runs write them: `namespace_state` after other reduced tables, `run` last."""

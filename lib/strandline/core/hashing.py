@@ -10,7 +10,12 @@ SET_BUCKET_TAG = "strandline/set-bucket/1"
 
 def tagged(tag: str, data: bytes) -> bytes:
     """Return T(tag, data) = SHA-256(ascii(tag) || 00 || data), 32 bytes."""
-    return hashlib.sha256(tag.encode("ascii") + b"\x00" + data).digest()
+    return hashlib.sha256(tagged_content(tag, data)).digest()
+
+
+def tagged_content(tag: str, data: bytes) -> bytes:
+    """Return the bytes whose SHA-256 is T(tag, data)."""
+    return tag.encode("ascii") + b"\x00" + data
 
 
 def set_hash(values: Iterable[bytes]) -> bytes:

@@ -94,5 +94,12 @@ class Dialect(ABC):
         """
 
     @abstractmethod
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """Return the bytes of a record whose SHA-256 is its id, from its row in `info.record_table`.
+
+        They alone show what the id stands for, also without a part of the record that was erased.
+        """
+
+    @abstractmethod
     def demo(self) -> Demo:
         """Return the files of the demo; the same files on every call."""

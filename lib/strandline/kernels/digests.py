@@ -35,7 +35,7 @@ def run_digests(
         out: list[tuple[Any, ...]] = []
         rows = _distinct(batch, keys) if distinct else batch
         columns, values = [rows.column(name) for name in keys], rows.column("value")
-        starts = _starts(rows, keys)
+        starts = run_starts(rows, keys)
         for start, end in zip(starts, [*starts[1:], rows.num_rows], strict=True):
             there = tuple(column[start].as_py() for column in columns)
             if there != here:
@@ -60,7 +60,7 @@ def _changes(rows: pa.RecordBatch, names: Iterable[str]) -> pa.BooleanArray:
     return reduce(pc.or_, (pc.not_equal(each.slice(1), each.slice(0, count)) for each in columns))
 
 
-def _starts(rows: pa.RecordBatch, keys: tuple[str, ...]) -> list[int]:
+def run_starts(rows: pa.RecordBatch, keys: tuple[str, ...]) -> list[int]:
     """Return where runs of rows with equal keys begin."""
     return [0, *(at + 1 for at in pc.indices_nonzero(_changes(rows, keys)).to_pylist())]
 

@@ -11,10 +11,10 @@ from strandline.contracts.shared_tables import GC_RUNS
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
-from strandline.pipelines import archive, gc_rounds, gc_runs, prune_plans
+from strandline.pipelines import archive, gc_rounds, gc_runs, named_namespaces, prune_plans
 from strandline.pipelines.gc_rounds import CollectRequest, Done
 from strandline.pipelines.gc_upkeep import Upkeep, UpkeepResult, keep_up
-from strandline.pipelines.prune_plans import Named
+from strandline.pipelines.named_namespaces import Named
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
@@ -74,7 +74,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     pairs = prune_plans.pruning_dialects(every, request)
     asked = request.dialects or tuple(each.info.name for each in every)
     gc_runs.check_tables(store, pairs)
-    names = prune_plans.named(store, every, request, context)
+    names = named_namespaces.named(store, every, request, context)
     _check_erasable(every, request, names)
     done = Done()
     asked_for = tuple(each for each in every if each.info.name in asked)

@@ -17,7 +17,8 @@ from strandline.frames.union import union
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
 from strandline.pipelines.gc_deletes import carry_out, still_shown
-from strandline.pipelines.prune_plans import Named, PruneRequest
+from strandline.pipelines.named_namespaces import Named
+from strandline.pipelines.prune_plans import PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
-from strandline.pipelines import new_snapshots, prune_plans
+from strandline.pipelines import named_namespaces, new_snapshots, prune_plans
 from strandline.pipelines.prune_plans import Planned, PruneRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -37,7 +37,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
     written: dict[str, Written] = {}
     read: dict[str, int] = {}
     namespaces = 0
-    names = prune_plans.named(store, every, request, context)
+    names = named_namespaces.named(store, every, request, context)
     pairs = prune_plans.pruning_dialects(every, request)
     without = sorted({*request.dialects, *names.chosen} - {dialect.info.name for dialect, _ in pairs})
     for name in without:

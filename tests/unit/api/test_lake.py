@@ -185,7 +185,7 @@ def test_every_option_of_a_method_is_one_of_its_command():
     methods = {name for name in command_names() if hasattr(Lake, name)}
     assert methods == {
         "init", "ingest", "stream", "reduce", "sync", "maintain", "export", "status", "quarantine", "check", "sql",
-        "report", "explain", "snapshot", "gc",
+        "report", "explain", "snapshot", "gc", "checkpoint", "prove",
     }  # fmt: skip
     renamed = {"format": "form", "all": "every", "quarantine_id": "words"}
     for name in methods - {"sql"}:

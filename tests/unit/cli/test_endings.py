@@ -135,7 +135,7 @@ def test_a_job_runs_the_command_of_its_name_and_ends_with_its_exit_code(
 def test_a_job_that_is_imported_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("strandline.cli.main", None)
     assert [job.stem for job in JOBS] == [
-        "check", "export", "gc", "ingest", "init", "maintain", "reduce", "snapshot", "stream", "sync",
+        "check", "checkpoint", "export", "gc", "ingest", "init", "maintain", "reduce", "snapshot", "stream", "sync",
     ]  # fmt: skip
     for job in JOBS:
         runpy.run_path(str(job), run_name="imported")

@@ -160,7 +160,7 @@ def test_the_commands_that_take_an_id_are_those_that_write_one_row():
         for name in command_names()
         if any("--run-id" in parameter.opts for parameter in commands().commands[name].params)
     }
-    assert taking == {"init", "ingest", "reduce", "maintain", "snapshot", "gc"}
+    assert taking == {"init", "ingest", "reduce", "maintain", "snapshot", "gc", "checkpoint"}
 
 
 LINES, STATES = "node_journal_line", "namespace_state"

@@ -122,6 +122,8 @@ def test_provenance_is_what_tells_deliveries_apart():
         "snapshot": ["record_version", "pruned_version", "run_id"],
         "pruned_record": ["snapshot_id", "run_id", "gc_number"],
         "gc_run": ["delete_version", "vacuumed_at"],
+        "checkpoint_leaf": [],
+        "checkpoint": ["attempt", "record_version", "run_id", "landed_at"],
         "run": [],
     }  # fmt: skip
 
@@ -160,6 +162,8 @@ def test_merge_policies_and_keys():
         "snapshot": ("replace", ("namespace", "snapshot_id")),
         "pruned_record": ("insert_only", ("namespace", "record_id")),
         "gc_run": ("upsert", ("run_id", "namespace")),
+        "checkpoint_leaf": ("insert_only", ("namespace", "attempt", "position")),
+        "checkpoint": ("insert_only", ("namespace", "seq")),
         "run": ("append", ("run_id",)),
     }
 

@@ -101,7 +101,7 @@ def test_the_run_tells_what_was_pruned_and_names_the_tables(monkeypatch, left, o
         (gc.lake, "check_there", None),
         (gc.prune_plans, "pruning_dialects", ()),
         (gc.prune_plans, "every_pruning", ()),
-        (gc.prune_plans, "named", SimpleNamespace(chosen={})),
+        (gc.named_namespaces, "named", SimpleNamespace(chosen={})),
         (gc.gc_runs, "check_tables", None),
         (gc.gc_runs, "finish", (0, {})),
         (gc.gc_runs, "kept_by_others", {}),

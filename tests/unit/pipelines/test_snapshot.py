@@ -6,7 +6,8 @@ import pytest
 
 from strandline.dialects import every
 from strandline.pipelines import snapshot
-from strandline.pipelines.prune_plans import Named, PruneRequest
+from strandline.pipelines.named_namespaces import Named
+from strandline.pipelines.prune_plans import PruneRequest
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def test_named_dialects_that_keep_their_records_are_told(monkeypatch, dialects, 
     notes = []
     names = Named(dict.fromkeys(chosen, ("a namespace",)), {})
     monkeypatch.setattr(snapshot.lake, "check_there", lambda _: None)
-    monkeypatch.setattr(snapshot.prune_plans, "named", lambda *_: names)
+    monkeypatch.setattr(snapshot.named_namespaces, "named", lambda *_: names)
     monkeypatch.setattr(snapshot, "record_run", lambda _, __, result: result)
     context = SimpleNamespace(progress=SimpleNamespace(note=notes.append))
     store = SimpleNamespace(stored_bytes=lambda _: 0)

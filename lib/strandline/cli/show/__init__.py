@@ -1,6 +1,7 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.check import check
+from strandline.cli.show.checkpoints import checkpoint, prove
 from strandline.cli.show.maintain import maintain
 from strandline.cli.show.pruning import gc, snapshot
 from strandline.cli.show.quarantine import quarantine
@@ -23,6 +24,7 @@ from strandline.cli.show.sync import sync, sync_lakes
 
 __all__ = [
     "check",
+    "checkpoint",
     "config",
     "demo",
     "doctor",
@@ -32,6 +34,7 @@ __all__ = [
     "ingest",
     "init",
     "maintain",
+    "prove",
     "quarantine",
     "reduce",
     "repeated",

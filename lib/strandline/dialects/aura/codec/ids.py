@@ -1,11 +1,12 @@
 """Ids and signed messages: tagged SHA-256 over canonical bytes. Ids of facts cover every byte, bodies no signature."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 import cbor2
 
-from strandline.core.hashing import tagged
+from strandline.core.hashing import tagged, tagged_content
 from strandline.dialects.aura.types import ID_BYTES, Namespace
 
 _SIGNATURES: Final = {"AttestedOp": "agg_sig", "RendezvousReceipt": "signature"}
@@ -18,7 +19,12 @@ def canonical(value: Any) -> bytes:
 
 def fact_id(cbor: bytes) -> bytes:
     """Return the id of a fact from its canonical encoding."""
-    return tagged("strandline/aura/fact/1", cbor)
+    return hashlib.sha256(fact_content(cbor)).digest()
+
+
+def fact_content(cbor: bytes) -> bytes:
+    """Return the bytes whose SHA-256 is the id of a fact, from its canonical encoding."""
+    return tagged_content("strandline/aura/fact/1", cbor)
 
 
 def body_id(value: Mapping[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -13,7 +14,7 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, 
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import demo as demo_files
-from strandline.dialects.aura.codec import DOCUMENT_FORMATS, read_documents
+from strandline.dialects.aura.codec import DOCUMENT_FORMATS, fact_content, read_documents
 from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import pruning, reduction, stored_rows
@@ -106,6 +107,10 @@ class Aura(FactAdmission, Prunes):
     ) -> DataFrame:
         """Write facts as lines of JSON."""
         return export_files.to_files(rows)
+
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """Return the tag of facts, 00 and the encoding of a fact."""
+        return fact_content(bytes(row["fact_cbor"]))
 
     def demo(self) -> Demo:
         """Return an authority whose history forks, and a forged operation."""

@@ -12,7 +12,13 @@ from strandline.dialects.devicelog.codec.documents import (
     read_documents,
     read_line,
 )
-from strandline.dialects.devicelog.codec.entries import RANGES, entry_id, read_entry, write_entry
+from strandline.dialects.devicelog.codec.entries import (
+    RANGES,
+    entry_content,
+    entry_id,
+    read_entry,
+    write_entry,
+)
 from strandline.dialects.devicelog.codec.messages import read_message, write_message
 from strandline.dialects.devicelog.codec.netstrings import (
     netstrings,
@@ -26,6 +32,7 @@ from strandline.dialects.devicelog.codec.ssb import (
     read_value,
     signature_name,
     signed_bytes,
+    ssb_content,
     ssb_id,
     ssb_text,
 )
@@ -38,6 +45,7 @@ __all__ = [
     "author_name",
     "block_of",
     "element_document",
+    "entry_content",
     "entry_id",
     "json_documents",
     "line_documents",
@@ -53,6 +61,7 @@ __all__ = [
     "read_value",
     "signature_name",
     "signed_bytes",
+    "ssb_content",
     "ssb_id",
     "ssb_text",
     "tagged_hash",

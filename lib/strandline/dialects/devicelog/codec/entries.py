@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, Unpack, cast
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.verdict import Finding, JsonValue, shown
@@ -38,7 +38,30 @@ RANGES: Final = {"seq": (0, MAX_NUMBER), "lamport": (FOUNDING_CLOCK, MAX_NUMBER)
 _HEX: Final = {"log": ID_BYTES, "id": ID_BYTES, "sig": SIGNATURE_BYTES}
 
 
-def entry_id(
+class HashedFields(TypedDict):
+    """The fields of an entry that its id covers; `group` is None for a founder."""
+
+    group: bytes | None
+    log: bytes
+    seq: int
+    kind: str
+    lamport: int
+    utc: int
+    prev: bytes | None
+    deps: Sequence[bytes]
+    body_size: int
+    body_hash: bytes
+
+
+def entry_id(**fields: Unpack[HashedFields]) -> bytes:
+    """Return the id of an entry, 32 bytes, which is also what its log signs.
+
+    The hash covers size and SHA-256 of the body, not the body: after an erasure the id can still be computed.
+    """
+    return hashlib.sha256(entry_content(**fields)).digest()
+
+
+def entry_content(
     *,
     group: bytes | None,
     log: bytes,
@@ -51,17 +74,14 @@ def entry_id(
     body_size: int,
     body_hash: bytes,
 ) -> bytes:
-    """Return the id of an entry, 32 bytes, which is also what its log signs; `group` is None for a founder.
-
-    The hash covers size and SHA-256 of the body, not the body: after an erasure the id can still be computed.
-    """
-    # As `tagged_hash` of these fields, which are ASCII: ids are most of the time of a verdict besides its signature.
+    """Return the bytes whose SHA-256 is the id of an entry: netstrings, as `tagged_hash` joins them."""
+    # All fields are ASCII: ids are most of the time of a verdict besides its signature.
     fields = (
         ENTRY_TAG, "" if group is None else group.hex(), log.hex(), str(seq), kind, str(lamport), str(utc),
         "" if prev is None else prev.hex(), str(len(deps)), *[each.hex() for each in deps], str(body_size),
         body_hash.hex(),
     )  # fmt: skip
-    return hashlib.sha256("".join([f"{len(each)}:{each}," for each in fields]).encode("ascii")).digest()
+    return "".join([f"{len(each)}:{each}," for each in fields]).encode("ascii")
 
 
 def write_entry(entry: Entry) -> bytes:

@@ -36,7 +36,12 @@ def ssb_text(value: object) -> str:
 
 def ssb_id(text: str) -> bytes:
     """Return the id of a message, 32 bytes: SHA-256 of the low bytes of the UTF-16 code units of T."""
-    return hashlib.sha256(text.encode("utf-16-le")[::2]).digest()
+    return hashlib.sha256(ssb_content(text)).digest()
+
+
+def ssb_content(text: str) -> bytes:
+    """Return the bytes whose SHA-256 is the id of a message with the text T."""
+    return text.encode("utf-16-le")[::2]
 
 
 def message_name(record_id: bytes) -> str:

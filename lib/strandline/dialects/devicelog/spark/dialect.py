@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -14,7 +15,13 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, 
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.devicelog import demo as demo_files
-from strandline.dialects.devicelog.codec import DOCUMENT_FORMATS, parse_hmac_key, read_documents
+from strandline.dialects.devicelog.codec import (
+    DOCUMENT_FORMATS,
+    entry_content,
+    parse_hmac_key,
+    read_documents,
+    ssb_content,
+)
 from strandline.dialects.devicelog.info import SSB_HMAC_KEY, SSB_PROFILE
 from strandline.dialects.devicelog.spark import export as export_files
 from strandline.dialects.devicelog.spark import forks, pruning, reduction
@@ -75,6 +82,18 @@ class DeviceLogs(EntryAdmission, Prunes):
     def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:  # noqa: ARG002
         """Write entries as lines of JSON."""
         return export_files.to_files(rows)
+
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """Return the netstrings of an entry, with the hash of its body; of a message the low bytes of its text."""
+        if row["profile"] == "ssb":
+            return ssb_content(bytes(row["raw"]).decode())
+        record_id, prev = bytes(row["record_id"]), row["prev"]
+        group = bytes.fromhex(row["namespace"].partition(":")[2])
+        return entry_content(
+            group=None if group == record_id else group, log=bytes(row["log"]), seq=row["seq"], kind=row["kind"],
+            lamport=row["lamport"], utc=row["utc"], prev=None if prev is None else bytes(prev),
+            deps=[bytes(each) for each in row["deps"]], body_size=row["body_size"], body_hash=bytes(row["body_hash"]),
+        )  # fmt: skip
 
     def demo(self) -> Demo:
         """Return the log of a phone and that of a computer, which were apart, and an entry that was changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pyspark.sql import DataFrame
 
@@ -77,6 +77,10 @@ class Logs(LogAdmission, Prunes):
     def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write blocks as lines of JSON."""
         return export_files.to_files(rows, there, jobs)
+
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """Return the block of an entry."""
+        return bytes(row["block"])
 
     def demo(self) -> Demo:
         """Return the entries of the OrbitDB field manual, and a small log of which one entry is forged."""

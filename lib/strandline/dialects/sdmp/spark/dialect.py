@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from pyspark.sql import DataFrame
 
@@ -100,6 +100,12 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         """Return the lines and the hash of the last one, if the file is the whole chain of the node."""
         found = tip_of_text(_node(namespace), file)
         return None if found is None else ArchivedJournal(found[0], found[1].hash)
+
+    def hashed_content(self, row: Mapping[str, Any]) -> bytes:
+        """Return the text of a line, without LF."""
+        if row["n"] == 1:
+            return _node(row["namespace"]).encode()
+        return f"{row['line_number']}@{row['author_fp']}/{row['resource_id']}".encode()
 
     def demo(self) -> Demo:
         """Return published journals, with the error as published, and synthetic ones."""

@@ -111,6 +111,24 @@ class Lake:
         asked = gc.GcRequest(**({"skip_window": 0} | request))
         return printable(gc.run(store, every(), asked, self.context(store, "gc", faults)))
 
+    def checkpoint(self, *, faults: Faults | None = None, **request):
+        from strandline.dialects import every
+        from strandline.pipelines import checkpoint
+        from strandline.pipelines.checkpoint_request import CheckpointRequest
+
+        store = self.store()
+        context = self.context(store, "checkpoint", faults)
+        return printable(checkpoint.run(store, every(), CheckpointRequest(**request), context))
+
+    def prove(self, namespace: str, out: Path, **request):
+        from strandline.dialects import dialect, names
+        from strandline.pipelines import prove
+
+        store = self.store()
+        asked = prove.ProveRequest(namespace, out, **request)
+        every = {name: dialect(name) for name in names()}
+        return printable(prove.run(store, every, asked, self.context(store, "prove")))
+
     def maintain(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import maintain

@@ -31,9 +31,9 @@ class Grown:
     """The trees of namespaces, and their new leaves, at one set of versions.
 
     `trees`: namespace, dialect, the columns `checkpoints.STATED` of the newest checkpoint (null without one), old_size
-    (0 without one), new_size, new_root, lost (leaves without a record), first_lost, refused (why the note does not open),
-    damage (null or one of the above), is_due (must be signed). `news`: namespace, record_id, position. Both are computed.
-    `unchanged` namespaces were not looked at. `versions` are by table, `record_versions` by dialect.
+    (0 without one), new_size, new_root, lost (leaves without a record), first_lost, refused (why the note does not
+    open), damage (null or one of the above), is_due (must be signed). `news`: namespace, record_id, position. Both are
+    computed. `unchanged` namespaces were not looked at. `versions` are by table, `record_versions` by dialect.
     """
 
     trees: DataFrame

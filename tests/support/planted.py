@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
-from itertools import count
+from itertools import count, pairwise
 
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
@@ -35,6 +35,7 @@ from support.log_lakes import entry_row, identity_row, log_rows, manifest, manif
 from support.places import BUCKETS
 from support.pruning import gc_row, member_rows, pruned_row, snapshot_row
 from support.reference import ReferenceLake
+from support.trees import tree_root
 
 Rows = dict[str, list[dict]]
 WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
@@ -217,6 +218,38 @@ def pruned_log(number: int) -> Rows:
     rows["snapshot_member"] = member_rows(log_namespace(log_id), ids, made[:1])
     rows["gc_run"] = [gc_row(log_namespace(log_id), made[:1])]
     return rows
+
+
+def covered_log(number: int) -> Rows:
+    """A log with two checkpoints of two entries each; the second one has a leaf of a run that was killed, too."""
+    log_id = f"planted {number}"
+    entries = [entry({"op": "PUT", "key": "a", "value": 1}, log_id=log_id, time=1)]
+    for time in (2, 3, 4):
+        parents = [entries[-1].cid]
+        entries.append(
+            entry({"op": "PUT", "key": "a", "value": time}, log_id=log_id, time=time, parents=parents)
+        )
+    place = {"namespace": log_namespace(log_id), "bucket": bucket_of(log_namespace(log_id), BUCKETS)}
+    ids = [*sorted(each.record_id for each in entries[:2]), *sorted(each.record_id for each in entries[2:])]
+    leaves = [
+        {"attempt": f"run {position // 2}", "position": position, "record_id": each}
+        for position, each in enumerate(ids)
+    ]
+    killed = {"attempt": "killed", "position": 2, "record_id": ids[3]}
+    sizes = (0, 2, 4)
+    checkpoints = [
+        {
+            "seq": seq, "dialect": "ipfslog", "size": size, "root": tree_root(ids[:size]), "prev_size": prev,
+            "prev_root": tree_root(ids[:prev]), "attempt": f"run {seq - 1}", "record_version": seq, "run_id": "test",
+            "landed_at": WHEN,
+        }
+        for seq, (prev, size) in enumerate(pairwise(sizes), 1)
+    ]  # fmt: skip
+    rows = _log(log_id, entries, LogConfiguration("keyvalue", ("*",), "config"))
+    return rows | {
+        "checkpoint_leaf": [place | each for each in (*leaves, killed)],
+        "checkpoint": [place | each for each in checkpoints],
+    }
 
 
 def runs(number: int) -> Rows:

@@ -13,6 +13,7 @@ from support.planted import (
     Rows,
     authority,
     context,
+    covered_log,
     devices,
     forked_journal,
     identities,
@@ -46,6 +47,7 @@ for make in (
     identities,
     manifests,
     pruned_log,
+    covered_log,
     runs,
     own_node,
     authority,
@@ -392,6 +394,54 @@ def a_collection_that_pruned_more_than_is_listed(rows):
 @planted(pruned_log, "constraints_hold")
 def a_collection_without_a_proof(rows):
     rows["gc_run"][0]["after_hash"] = None
+
+
+# Checkpoints.
+
+
+@planted(covered_log, "checkpointed_records_are_held", "records_are_held", "logs_agree_with_entries")
+def a_leaf_without_its_entry(rows):
+    rows["ipfs_log_entry"].pop()
+
+
+@planted(covered_log, "checkpoints_have_their_leaves")
+def a_checkpoint_that_lacks_a_leaf(rows):
+    del rows["checkpoint_leaf"][1]
+
+
+@planted(covered_log, "checkpoints_have_their_leaves")
+def a_checkpoint_without_leaves(rows):
+    del rows["checkpoint_leaf"][:2]
+
+
+@planted(covered_log, "checkpoints_have_their_leaves")
+def a_checkpoint_with_a_gap(rows):
+    rows["checkpoint_leaf"][3]["position"] = 4
+
+
+@planted(covered_log, "checkpoints_have_their_leaves", "keys_are_unique")
+def a_checkpoint_with_two_leaves_at_one_place(rows):
+    rows["checkpoint_leaf"][3]["position"] = 2
+
+
+@planted(covered_log, "checkpoints_follow_checkpoints")
+def a_checkpoint_after_another_root(rows):
+    rows["checkpoint"][1]["prev_root"] = OTHER
+
+
+@planted(covered_log, "checkpoints_follow_checkpoints")
+def a_first_checkpoint_after_another_one(rows):
+    rows["checkpoint"][0]["prev_root"] = OTHER
+
+
+@planted(covered_log, "checkpoints_follow_checkpoints")
+def a_checkpoint_whose_predecessor_is_missing(rows):
+    del rows["checkpoint"][0]
+
+
+@planted(covered_log, "constraints_hold")
+def a_checkpoint_with_a_note_of_nobody(rows):
+    rows["checkpoint"][0]["note"] = "signed"
 
 
 # Runs.

@@ -23,7 +23,8 @@ def checkpoint(console: Console, report: Report) -> None:
     if more > 0:
         console.print(Text(f"damaged: {more:,} more", style="bold red"))
     if found["public_key"] is not None:
-        console.print(Text(f"signed as {found['origin']}/NAMESPACE, public key {found['public_key']}"))
+        console.print(Text(f"signed as {found['origin']}/NAMESPACE"))
+        console.print(Text(f"public key: {found['public_key']}"))
     if report.counts["overtaken"]:
         number = amount(report.counts["overtaken"], "namespace")
         console.print(Text(f"another run was faster with {number}: run the command again", style="yellow"))

@@ -32,7 +32,8 @@ from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import gc, ingest, init, reduce, sql, stream, sync_journals, sync_lakes
+from strandline.pipelines import checkpoint, gc, ingest, init, reduce, sql, stream, sync_journals, sync_lakes
+from strandline.pipelines.checkpoint_request import CheckpointRequest, Signer
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.reduce_request import ReduceRequest
@@ -133,6 +134,17 @@ class Engine:
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts["prunable"] < least:
             raise RuntimeError(f"gc ended with {dict(report.counts)}, expected {least} records or more")
+        return run
+
+    def checkpoint(self, lake: Path, *, leaves: int) -> Run:
+        """Write signed checkpoints. Raises: RuntimeError if other than `leaves` leaves were written."""
+        store, stages = self.store(lake), Stages()
+        request = CheckpointRequest(signer=Signer("bench.example", bytes(32)))
+        began = time.perf_counter()
+        report = checkpoint.run(store, every(), request, _context("checkpoint", store, stages))
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or report.counts["leaves"] != leaves:
+            raise RuntimeError(f"checkpoint ended with {dict(report.counts)}, expected {leaves} leaves")
         return run
 
     def own(self, peers: Mapping[int, Iterable[int]]) -> object:

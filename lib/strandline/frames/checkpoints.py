@@ -32,8 +32,8 @@ def published(leaves: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def ids_of(records: DataFrame, dialect: str) -> DataFrame:
-    """Return the ids of records of a dialect.  Gives: KEY, dialect.  Rows: one per row."""
-    return records.select(*KEY, F.lit(dialect).alias("dialect"))
+    """Return the ids of records of a dialect.  Gives: KEY, bucket, dialect.  Rows: one per row."""
+    return records.select(*KEY, "bucket", F.lit(dialect).alias("dialect"))
 
 
 def counted(records: DataFrame) -> DataFrame:

@@ -35,10 +35,23 @@ def with_positions(news: DataFrame) -> DataFrame:
     return ranked.withColumn("position", position.cast("bigint")).select(*news.columns, "position")
 
 
-def chunked(leaves: DataFrame) -> DataFrame:
+def with_first_positions(ids: DataFrame) -> DataFrame:
+    """Give the records of new trees of one chunk each their places, by record id.
+
+    Reads:  namespace, bucket, record_id (BINARY, distinct in a namespace).
+    Gives:  the columns of `ids`, position.
+    Rows:   one per row: those of a bucket in one task, in the write order of `checkpoint_leaf`. So the roots and the
+            write need no shuffle.
+    """
+    in_order = Window.partitionBy("bucket", "namespace").orderBy("record_id")
+    position = F.row_number().over(in_order) - 1
+    return ids.repartition("bucket").withColumn("position", position.cast("bigint"))
+
+
+def chunked(leaves: DataFrame, *, in_place: bool = False) -> DataFrame:
     """Return the roots of chunks of trees.
 
-    Reads:  namespace, position, record_id, old_size.
+    Reads:  namespace, position, record_id, old_size. `in_place`: each chunk is in one task, in order.
     Gives:  CHUNK_SCHEMA.
     Rows:   one per chunk that has a leaf.
     """
@@ -46,16 +59,18 @@ def chunked(leaves: DataFrame) -> DataFrame:
         "namespace", F.shiftright("position", CHUNK_BITS).alias("chunk"), "position", "record_id", "old_size"
     )
     key = ("namespace", "chunk")
-    placed = numbered.repartition(*key).sortWithinPartitions(*key, "position")
+    placed = numbered if in_place else numbered.repartition(*key).sortWithinPartitions(*key, "position")
     return map_batches(placed, chunk_roots, CHUNK_SCHEMA)
 
 
-def roots(leaves: DataFrame) -> DataFrame:
+def roots(leaves: DataFrame, *, in_place: bool = False) -> DataFrame:
     """Return the root of each tree, and of the older tree that has its first `old_size` leaves.
 
-    Reads:  namespace, position, record_id, old_size (one value per namespace).
+    Reads:  as `chunked`, with one old_size per namespace.
     Gives:  ROOT_SCHEMA.
     Rows:   one per namespace.
     """
-    in_order = chunked(leaves).repartition("namespace").sortWithinPartitions("namespace", "chunk")
+    in_order = (
+        chunked(leaves, in_place=in_place).repartition("namespace").sortWithinPartitions("namespace", "chunk")
+    )
     return map_batches(in_order, tree_roots, ROOT_SCHEMA)

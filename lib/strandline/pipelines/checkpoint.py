@@ -113,7 +113,9 @@ def _write(
                 "attempt", F.lit(attempt)
             )
             bounds = {"position": (found["low"], found["high"])}
-            written[CHECKPOINT_LEAVES] = store.merge_new(CHECKPOINT_LEAVES, leaves, place, bounds)
+            written[CHECKPOINT_LEAVES] = store.merge_new(
+                CHECKPOINT_LEAVES, leaves, place, bounds, presorted=grown.is_laid_out
+            )
         context.faults.reach("checkpoint.leaves")
         context.progress.stage("signing and writing checkpoints" if signer else "writing checkpoints")
         written[CHECKPOINTS] = store.merge_new(CHECKPOINTS, rows, place, {})
@@ -152,6 +154,8 @@ def _ours(store: TableStore, attempt: str, jobs: SparkJobs) -> dict[str, int]:
 def _leaves(store: TableStore, trees: DataFrame, grown: Grown, *, are_all: bool) -> DataFrame:
     """Return the rows of `checkpoint_leaf` without attempt: the new leaves of trees that are not damaged."""
     news = grown.news
+    if grown.is_laid_out:
+        return news
     if not are_all:
         news = news.join(trees.where("damage IS NULL").select("namespace"), "namespace", "left_semi")
     return news.withColumn("bucket", bucket_of(F.col("namespace"), store.buckets))

@@ -11,6 +11,7 @@ from bench.figures import (
     admission,
     authorities,
     authority_lakes,
+    checkpoints,
     collections,
     context_lakes,
     contexts,
@@ -67,4 +68,5 @@ GROUPS: Final = (
     Group(frozenset(range(58, 62)), contexts.measure, 0, False, WARM_LARGE),
     Group(frozenset({67, 68}), context_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset(range(62, 67)), collections.measure, 0, False, WARM_LARGE),
+    Group(frozenset({70}), checkpoints.measure, 1, False, WARM_LARGE),
 )

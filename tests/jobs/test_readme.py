@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import strandline_check.proof as checker
 from strandline.cli import main
+from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects import dialect
 from support.lakes import write_files
 from support.packaged import ROOT
@@ -21,6 +23,7 @@ FILES = {
     for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 }
 PRUNING_PAGE = (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8")
+CHECKPOINTS_PAGE = (ROOT / "docs" / "checkpoints.md").read_text(encoding="utf-8")
 PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 AURA_PAGE = (ROOT / "docs" / "aura.md").read_text(encoding="utf-8")
 AURA_QUERIES = re.findall(r"^```sql\n(.*?)^```\n(?:\n```\n(.*?)^```)?", AURA_PAGE, re.DOTALL | re.MULTILINE)
@@ -130,6 +133,33 @@ def test_every_python_block_of_its_page_runs_and_prints_what_is_shown(
         elif not language:
             assert as_shown(text, printed), printed
     assert ran >= 3
+
+
+def test_every_command_of_the_page_about_checkpoints_runs_and_its_proofs_are_checked(
+    spark, empty_lakes, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STRANDLINE_CHECKPOINT_KEY", "07" * 32)
+    shutil.copytree(empty_lakes[False], tmp_path / "demo-lake")
+    write_files(tmp_path / "dump", {file.name: file.content for file in dialect("ipfslog").demo().files})
+    # Part of what is not accepted there is the point of the demo: exit code 0 all the same.
+    assert main(["ingest", "dump", "--dialect", "ipfslog", "--lake", "demo-lake"]) == 0
+    capsys.readouterr()
+    key, record = Ed25519Key(b"\x07" * 32).public.hex(), ""
+    ran = []
+    for line in re.findall(r"^(?:strandline|python -m) .*$", CHECKPOINTS_PAGE, re.MULTILINE):
+        words = shlex.split(line.replace("RECORD", record).replace("KEY", key))
+        is_ours = words[0] == "strandline"
+        code = main(words[1:]) if is_ours else checker.main(words[3:])
+        out, err = capsys.readouterr()
+        assert code == 0, f"{words}\n{out}\n{err}"
+        assert is_ours or out.startswith("proven: ")
+        found = re.search(r"\b[0-9a-f]{64}\b", out) if words[1] == "sql" else None
+        record = found[0] if found else record
+        ran.append(words[1] if is_ours else words[3])
+    assert ran == [
+        "checkpoint", "checkpoint", "prove", "sql", "prove", "prove", "note", "record", "continued",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

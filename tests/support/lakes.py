@@ -123,9 +123,10 @@ class Lake:
     def prove(self, namespace: str, out: Path, **request):
         from strandline.dialects import dialect, names
         from strandline.pipelines import prove
+        from strandline.pipelines.prove_request import ProveRequest
 
         store = self.store()
-        asked = prove.ProveRequest(namespace, out, **request)
+        asked = ProveRequest(namespace, out, **request)
         every = {name: dialect(name) for name in names()}
         return printable(prove.run(store, every, asked, self.context(store, "prove")))
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from strandline.core.ed25519 import Ed25519Key, verify_ed25519
 from strandline.core.merkle import HASH_BYTES
@@ -41,8 +42,11 @@ class TreeHead:
 
 
 def log_name(origin: str, namespace: str) -> str:
-    """Return the name of the log of a namespace, which is the name of its key, too."""
-    return f"{origin}/{namespace}"
+    """Return the name of the log of a namespace, which is the name of its key, too.
+
+    A name has neither blanks nor `+`. Namespaces of dialects of this package have none; of others they are encoded.
+    """
+    return f"{origin}/{quote(namespace, safe=':%')}"
 
 
 def is_origin(text: str) -> bool:

@@ -28,7 +28,9 @@ def published(leaves: DataFrame, checkpoints: DataFrame) -> DataFrame:
     """
     of = ("namespace", "attempt")
     stated = checkpoints.where("size > prev_size").select(*of)
-    return leaves.join(stated, list(of), "left_semi").select("namespace", "position", "record_id")
+    # Without the id a leaf is missing; NOT NULL keeps out only writers that respect it.
+    whole = leaves.where("position IS NOT NULL AND record_id IS NOT NULL")
+    return whole.join(stated, list(of), "left_semi").select("namespace", "position", "record_id")
 
 
 def ids_of(records: DataFrame, dialect: str) -> DataFrame:

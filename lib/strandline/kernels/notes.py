@@ -30,7 +30,7 @@ def signed_notes(batches: Iterable[pa.RecordBatch], *, origin: str, seed: bytes)
 def refused_notes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the trees whose note does not open with the key beside it, or states another tree, and why.
 
-    Reads: namespace, size, root, origin, public_key, note, none of them null.  Gives: REFUSED_SCHEMA.
+    Reads: namespace, size, root, origin, public_key, note.  Gives: REFUSED_SCHEMA.
     """
     names = ("namespace", "size", "root", "origin", "public_key", "note")
     for batch in batches:
@@ -43,8 +43,12 @@ def refused_notes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
             yield as_batch(refused, REFUSED_SCHEMA)
 
 
-def why_refused(namespace: str, size: int, root: bytes, origin: str, key: bytes, note: str) -> str | None:
+def why_refused(
+    namespace: str, size: int, root: bytes, origin: str | None, key: bytes | None, note: str
+) -> str | None:
     """Return why a stored note is not one of this tree by this key, or None if it is."""
+    if origin is None or key is None:
+        return "its row has no origin or no key"
     name = log_name(origin, namespace)
     try:
         found = open_note(note, name, key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,47 +28,17 @@ from strandline.frames import checkpoints
 from strandline.frames.namespaces import only_namespaces
 from strandline.kernels.notes import why_refused
 from strandline.pipelines.namespace_lookup import resolve
+from strandline.pipelines.prove_request import ProveRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.pipelines.stored_tree import StoredTree, tree_damaged
 from strandline.tables import lake
-from strandline.tables.newfile import NewFile, check_free, check_place
+from strandline.tables.newfile import NewFile
 from strandline.tables.store import TableStore
 
-NOTE_SUFFIX: Final = ".checkpoint"
-INCLUSION_SUFFIX: Final = ".tlog-proof"
-RECORD_SUFFIX: Final = ".record"
-CONSISTENCY_SUFFIX: Final = ".consistency"
 SIGNERS: Final = 100
 """Pairs of origin and key of a namespace with which an older note is opened: the newest ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProveRequest:
-    """A namespace as given, the files without their endings, and what is proven: a record, an older note, or neither.
-
-    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER; FaultError OUT_NOT_WRITABLE.
-    """
-
-    namespace: str
-    out: Path
-    record_id: bytes | None = None
-    old_note: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check that the files do not exist and can be written."""
-        for path in self.paths():
-            check_free(path)
-            check_place(path)
-
-    def paths(self) -> tuple[Path, ...]:
-        """Return the files that may be written."""
-        if self.record_id is not None:
-            endings: tuple[str, ...] = (INCLUSION_SUFFIX, RECORD_SUFFIX)
-        else:
-            endings = (NOTE_SUFFIX,) if self.old_note is None else (CONSISTENCY_SUFFIX,)
-        return tuple(self.out.with_name(self.out.name + ending) for ending in endings)
 
 
 def run(
@@ -125,8 +94,9 @@ def _newest(namespace: str, stated: DataFrame, jobs: SparkJobs) -> Row:
             f"{namespace} has no checkpoint" if found is None else f"the checkpoint of {namespace} is not signed",
             "run `strandline checkpoint --origin NAME` with the key in STRANDLINE_CHECKPOINT_KEY",
         )  # fmt: skip
+    key = None if found["public_key"] is None else bytes(found["public_key"])
     why = why_refused(
-        namespace, found["size"], bytes(found["root"]), found["origin"], bytes(found["public_key"]), found["note"]
+        namespace, found["size"], bytes(found["root"]), found["origin"], key, found["note"]
     )  # fmt: skip
     if why is not None:
         raise tree_damaged(namespace, f"the note of checkpoint {found['seq']} is refused, {why}")
@@ -178,7 +148,11 @@ def _content(store: TableStore, dialect: Dialect, namespace: str, record_id: byt
     row = rows.where(F.col("record_id") == F.lit(record_id)).head()
     if row is None:
         return None
-    content = dialect.hashed_content(row.asDict())
+    try:
+        content = dialect.hashed_content(row.asDict())
+    except (TypeError, ValueError):
+        # A value that the contract does not allow: null, or no UTF-8.
+        content = b""
     if hashlib.sha256(content).digest() != record_id:
         raise tree_damaged(
             namespace, f"the row of {record_id.hex()} in {table} has another id than its content"

@@ -9,7 +9,7 @@ from strandline.cli import main, show
 from strandline.cli.signing import signer_of
 from strandline.core.ed25519 import Ed25519Key
 from strandline.core.errors import UsageError
-from strandline.pipelines.prove import ProveRequest
+from strandline.pipelines.prove_request import ProveRequest
 from strandline.pipelines.report import Report
 
 KEY = "STRANDLINE_CHECKPOINT_KEY"

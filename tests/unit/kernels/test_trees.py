@@ -154,3 +154,13 @@ def test_signed_trees_open_and_changed_ones_are_named_with_the_reason():
         "node:e": "this key did not sign it",
     }
     assert why_refused(*rows[0].values()) is None
+    for name in ("origin", "public_key"):
+        assert why_refused(*(rows[0] | {name: None}).values()) == "its row has no origin or no key"
+    for key in (b"", bytes(31), bytes(33)):
+        assert why_refused(*(rows[0] | {"public_key": key}).values()) == "this key did not sign it"
+
+
+def test_a_namespace_of_another_dialect_is_encoded_in_the_name_of_its_log():
+    [row] = signed(["chain:two words\n+ü%20"])
+    assert refused([row]) == {}
+    assert row["note"].startswith("demo.example/chain:two%20words%0A%2B%C3%BC%20\n1\n")

@@ -52,8 +52,9 @@ def _prove(
     files without Strandline: `python -m strandline_check.proof --help`.
     """
     from strandline.pipelines import prove
+    from strandline.pipelines.prove_request import ProveRequest
 
-    request = prove.ProveRequest(namespace, out.absolute(), _record_id(record), _note(record, consistency))
+    request = ProveRequest(namespace, out.absolute(), _record_id(record), _note(record, consistency))
     with call.progress() as progress:
         store, context = call.store(makes=False, writes=False), call.context(progress)
         report = prove.run(store, {name: dialect(name) for name in names()}, request, context)

@@ -13,7 +13,10 @@ from strandline.tables.new_manifests import write_manifest
 from support import bundle
 
 SCHEMA = "strandline_bundle"
-GIVEN = {"catalog": "spark_catalog", "schema": SCHEMA, "volume": "landing", "dialect": "sdmp", "buckets": "2"}
+GIVEN = {
+    "catalog": "spark_catalog", "schema": SCHEMA, "volume": "landing", "dialect": "sdmp", "buckets": "2",
+    "checkpoint_origin": "example.org/strandline",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -43,7 +46,7 @@ def run(spark, tmp_path, capsys):
     spark.sql(f"DROP SCHEMA IF EXISTS spark_catalog.{SCHEMA} CASCADE")
 
 
-def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spark, tmp_path):
+def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spark, tmp_path, monkeypatch):
     volumes = tmp_path / "Volumes" / "spark_catalog" / SCHEMA
     (volumes / "landing").mkdir(parents=True)
     (volumes / "progress").mkdir()
@@ -65,6 +68,11 @@ def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spa
     collected = run("gc", "5")["gc"]
     assert (collected["exit"], collected["counts"]["pruned"]) == (0, 0)
     assert collected["holds"] == {"sdmp": {"KIND_KEPT": 30}}
+    # The cluster has the key from a secret.
+    monkeypatch.setenv("STRANDLINE_CHECKPOINT_KEY", "07" * 32)
+    signed = run("checkpoint", "9")["checkpoint"]
+    assert (signed["counts"]["signed"], signed["counts"]["leaves"]) == (2, 30)
+    assert signed["origin"] == "example.org/strandline"
     maintained = run("maintain", "6")["maintain"]
     assert maintained["counts"]["retention_set"] > 0
     assert maintained["counts"]["removed_files"] == 0
@@ -85,6 +93,6 @@ def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spa
         f"SELECT run_id, command FROM spark_catalog.{SCHEMA}.run WHERE run_id RLIKE '^[a-z-]+-[0-9]$'"
     )
     assert sorted(tuple(row) for row in runs.collect()) == [
-        ("gc-5", "gc"), ("ingest-2", "ingest"), ("ingest-8", "ingest"), ("init-1", "init"), ("maintain-6", "maintain"),
-        ("reduce-2", "reduce"), ("reduce-8", "reduce"), ("reduce-full-4", "reduce"),
+        ("checkpoint-9", "checkpoint"), ("gc-5", "gc"), ("ingest-2", "ingest"), ("ingest-8", "ingest"),
+        ("init-1", "init"), ("maintain-6", "maintain"), ("reduce-2", "reduce"), ("reduce-8", "reduce"), ("reduce-full-4", "reduce"),
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from strandline.cli.app import commands
+from strandline.config.layers import SIGNING_KEY
 from strandline.contracts.load import tables
 from strandline.contracts.views import view_names
 from support import bundle
@@ -161,6 +162,17 @@ def test_job_clusters_have_the_policy_that_is_named_or_none(target):
     assert "CLI 1.10 or later" in (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_only_the_cluster_of_checkpoints_has_the_key_and_it_is_a_secret(target):
+    with_key = {
+        name: each["new_cluster"]["spark_env_vars"]
+        for name, job in jobs(target).items()
+        for each in job["job_clusters"]
+        if "spark_env_vars" in each["new_cluster"]
+    }
+    assert with_key == {"checkpoint": {SIGNING_KEY: "{{secrets/strandline/checkpoint-key}}"}}
+
+
 def test_the_page_says_when_each_job_runs():
     page = (ROOT / "docs/databricks.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| `(\w+)` \| (every [^|;,]*[\w:])", page, re.MULTILINE))
@@ -181,7 +193,7 @@ def _in_words(cron: str) -> str:
 
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
-    assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}
+    assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "checkpoint", "maintain", "status"}
     assert files == {*jobs("dev"), "lake", "cluster", "principal"}
 
 
@@ -246,7 +258,7 @@ def test_what_writes_once_has_an_id_that_its_retries_share_and_no_other_task(tar
         given = [word.removeprefix("--run-id=") for word in words if word.startswith("--run-id=")]
         assert len(given) == bool(takes), (name, task["task_key"])
         ids.update(dict.fromkeys(given, task["task_key"]))
-    assert len(ids) == 6
+    assert len(ids) == 7
     assert all(each.endswith(f"-{bundle.RUN}") for each in ids)
 
 
@@ -255,7 +267,7 @@ def test_each_task_ends_in_time_and_findings_are_not_repeated(target):
     for name, job, task in tasks(target):
         assert 0 < task["timeout_seconds"] <= job["timeout_seconds"], name
         words = task.get("python_wheel_task", {}).get("parameters", ())
-        if {"check", "gc", "stream", "--check", "--full"} & set(words):
+        if {"check", "checkpoint", "gc", "stream", "--check", "--full"} & set(words):
             assert task["max_retries"] == 0
         assert job["max_concurrent_runs"] == 1
         assert job["email_notifications"]["on_failure"]
@@ -286,8 +298,8 @@ def test_only_development_is_paused_and_runs_as_a_person():
             for when in (job.get("trigger"), job.get("schedule"))
             if when is not None and when.get("pause_status") == "PAUSED"
         }
-        scheduled = {"ingest", "stream", "check", "gc", "maintain", "status"}
-        assert paused == (scheduled if is_dev else {"stream", "gc"})
+        scheduled = {"ingest", "stream", "check", "gc", "checkpoint", "maintain", "status"}
+        assert paused == (scheduled if is_dev else {"stream", "gc", "checkpoint"})
         principal = None if is_dev else {"service_principal_name": "an-id"}
         assert found.get("run_as") == principal
 

@@ -94,5 +94,6 @@ def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spa
     )
     assert sorted(tuple(row) for row in runs.collect()) == [
         ("checkpoint-9", "checkpoint"), ("gc-5", "gc"), ("ingest-2", "ingest"), ("ingest-8", "ingest"),
-        ("init-1", "init"), ("maintain-6", "maintain"), ("reduce-2", "reduce"), ("reduce-8", "reduce"), ("reduce-full-4", "reduce"),
+        ("init-1", "init"), ("maintain-6", "maintain"), ("reduce-2", "reduce"), ("reduce-8", "reduce"),
+        ("reduce-full-4", "reduce"),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ REPORT: dict[str, Any] = {
         "command": {"type": "string"},
         "run_id": {"type": "string", "pattern": "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$"},
         "outcome": {"enum": ["ok", "found", "usage", "fault"]},
-        "exit": {"enum": [0, 1, 2, 3, 130, 143]},
+        "exit": {"enum": [0, 1, 2, 3, 129, 130, 143]},
         "seconds": {"type": "number", "minimum": 0},
         "session_seconds": {"type": "number", "minimum": 0},
         "lake": {"type": ["string", "null"]},

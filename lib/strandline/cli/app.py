@@ -40,7 +40,7 @@ app = typer.Typer(
     cls=GroupHelp,
     help="Verifies append-only journals of many writers and merges the genuine records into Delta tables. The accepted "
     "records of a journal reduce to one state. Exit codes: 0 done, 1 done and found a problem, 2 wrong usage, 3 fault, "
-    "130 and 143 ended by SIGINT and SIGTERM.",
+    "129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to the running command."""
+"""What SIGINT, SIGTERM and SIGHUP do to the running command."""
 
 import logging
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
@@ -20,17 +20,19 @@ class Interrupted(BaseException):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a process that a signal ended: 130 for SIGINT, 143 for SIGTERM."""
+        """The exit code of a process that a signal ended: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
         return 128 + self.number
 
 
 class Interrupts:
-    """Handles SIGINT and SIGTERM while a command runs; one process runs one command.
+    """Handles SIGINT, SIGTERM and SIGHUP while a command runs; one process runs one command.
 
     A signal ends the command and Spark's JVM, if this process started it: commits are atomic, so tables stay whole.
     The JVM is ended since a call that waits for it cannot be cancelled, and the next call would wait for that one.
-    While SIGINT is deferred, the first SIGINT only asks the command to stop. SIGTERM is never deferred: its sender may
-    send it to the JVM, too. A second signal ends the process at once.
+    While SIGINT is deferred, the first SIGINT only asks the command to stop. The others are never deferred: their
+    sender may send them to the JVM, too. A second signal ends the process at once, but for SIGHUP: of a terminal that
+    is closed, the shell sends one and the kernel another. A SIGHUP that was ignored before, as behind `nohup`, stays
+    ignored.
     """
 
     def __init__(self) -> None:
@@ -41,6 +43,7 @@ class Interrupts:
         self._is_asked = False
         self._is_deferred = False
         self._is_watched = False
+        self._taken: tuple[signal.Signals, ...] = SIGNALS
         self._end_session: Callable[[], None] = _nothing_to_end
 
     @contextmanager
@@ -51,6 +54,9 @@ class Interrupts:
             yield
             return
         before = {number: signal.getsignal(number) for number in SIGNALS}
+        self._taken = tuple(
+            number for number in SIGNALS if number != signal.SIGHUP or before[number] is not signal.SIG_IGN
+        )
         self._take_signals()
         self._is_watched = True
         try:
@@ -79,11 +85,13 @@ class Interrupts:
             self._is_deferred = False
 
     def _take_signals(self) -> None:
-        for number in SIGNALS:
+        for number in self._taken:
             signal.signal(number, self._take)
 
     def _take(self, number: int, _frame: FrameType | None) -> None:
         if self.ended_by is not None:
+            if number == signal.SIGHUP:
+                return
             os._exit(self.ended_by.exit_code)
         if number == signal.SIGINT and self._is_deferred and not self._is_asked:
             self._is_asked = True

@@ -26,7 +26,7 @@ COMMANDS: Final = ("ingest", "stream", "reduce", "sync", "export", "maintain")
 """The commands that move data: no others are told."""
 _RUNS: Final = uuid.UUID("5e2b0f5c-6c1d-5f0e-9a53-7f6d0a0d6a11")
 """Namespace of the UUIDs: OpenLineage names a run by a UUID, so that of a run is derived from its id and command."""
-_ENDS: Final[Mapping[int, str]] = {0: "COMPLETE", 1: "COMPLETE", 130: "ABORT", 143: "ABORT"}
+_ENDS: Final[Mapping[int, str]] = {0: "COMPLETE", 1: "COMPLETE", 129: "ABORT", 130: "ABORT", 143: "ABORT"}
 _OF_AZURE: Final = ("abfs", "abfss", "wasb", "wasbs")
 _MISSING: Final = (
     "the client is missing; install it: pip install 'WHEEL[lineage]', with the path of the wheel"

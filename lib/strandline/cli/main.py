@@ -30,7 +30,7 @@ from strandline.pipelines.report import Outcome, Report, ReportError
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (default: the arguments of this process); return the exit code.
 
-    0 to 3 as `strandline --help` describes; 130 or 143 if SIGINT or SIGTERM ended it.
+    0 to 3 as `strandline --help` describes; 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM ended it.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     current.clear()
@@ -205,7 +205,9 @@ class _Ending:
                     sys.stdout.write(report.to_json() + "\n")
                     sys.stdout.flush()
             except OutputLostError as lost:
-                self.exit = lost.exit_code
+                # A terminal that was closed takes no report: the signal stays the cause.
+                if interrupts.ended_by is None:
+                    self.exit = lost.exit_code
                 self._tell(printable(sentence_of(lost.message)), printable(sentence_of(lost.next)))
             except Interrupted as interrupted:
                 self.exit = interrupted.exit_code

@@ -50,7 +50,7 @@ def make_private(base: Path) -> PrivateFolder:
     (path / _UNOWNED).rename(path / OWNER)
     if not _made:
         atexit.register(remove_made)
-        _remove_on_sigterm()
+        _remove_on_signals()
     _made[path] = (os.getpid(), owner)
     return PrivateFolder(path, owner)
 
@@ -119,12 +119,13 @@ def _is_ours(opened: int, is_kind: Callable[[int], bool]) -> bool:
     return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def _remove_on_sigterm() -> None:
-    """Remove the folders before SIGTERM ends the process, unless it has another handler."""
+def _remove_on_signals() -> None:
+    """Remove the folders before SIGTERM or SIGHUP ends the process, unless it has another handler."""
     if threading.current_thread() is not threading.main_thread():
         return
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _ended)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _ended)
 
 
 def _ended(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: one sentence and the exit code that shells expect; deferred, a command is asked first."""
+"""SIGINT, SIGTERM and SIGHUP: one sentence and the exit code that shells expect; deferred, a command is asked first."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from strandline.cli import main
-from strandline.cli.interrupts import Interrupted, Interrupts
+from strandline.cli.interrupts import SIGNALS, Interrupted, Interrupts
 from strandline.pipelines import explain
 from strandline.pipelines.report import Report
 from support.delta_rs_lake import empty_lake
@@ -20,7 +20,7 @@ LONG = """
 import logging, sys, time
 from strandline.cli import main
 from strandline.cli.interrupts import interrupts
-from strandline.pipelines import explain
+from strandline.pipelines import explain, status
 
 def long(*_):
     interrupts.session_started(lambda: print("session ended", file=sys.stderr))
@@ -31,7 +31,7 @@ def long(*_):
         logging.exception("Exception while sending command.")
         raise OSError("no answer")
 
-explain.run = long
+explain.run = status.run = long
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -148,7 +148,7 @@ def test_an_interrupt_is_told_in_a_report_and_behind_half_of_one_in_a_sentence(
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["for people", "as JSON"])
 def test_a_signal_ends_session_and_command_with_one_sentence(number, words):
     process = subprocess.Popen(
@@ -247,27 +247,73 @@ def test_a_second_signal_ends_the_process_at_once_with_the_exit_code_of_the_firs
 
 
 def test_a_session_that_a_program_starts_outside_of_a_command_leaves_it_its_signals():
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(number) for number in SIGNALS]
     watching, ended = Interrupts(), []
     watching.session_started(lambda: ended.append("session"))
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(number) for number in SIGNALS] == before
     with watching.watched(), pytest.raises(Interrupted):
         send(signal.SIGTERM)
     assert ended == []
 
 
-def test_sigterm_is_not_deferred():
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_only_sigint_is_deferred(number, code):
     watching = Interrupts()
     with watching.watched(), watching.deferred(), pytest.raises(Interrupted) as interrupted:
-        send(signal.SIGTERM)
-    assert interrupted.value.exit_code == 143
+        send(number)
+    assert interrupted.value.exit_code == code
+
+
+@pytest.mark.parametrize("first", [signal.SIGHUP, signal.SIGTERM])
+def test_a_further_sighup_is_that_of_the_same_terminal_and_does_nothing(monkeypatch, first):
+    gone = []
+    monkeypatch.setattr(os, "_exit", gone.append)
+    watching = Interrupts()
+    with watching.watched():
+        with pytest.raises(Interrupted):
+            send(first)
+        send(signal.SIGHUP)
+    assert gone == []
+
+
+@pytest.mark.large
+def test_a_command_behind_nohup_outlives_its_terminal():
+    process = subprocess.Popen(
+        ["nohup", sys.executable, "-c", LONG, "explain", "BOMB"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr.readline() == "begun\n"
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=20)[1] == "session ended\n" + SENTENCE
+    assert process.returncode == 143
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=["for people", "as JSON"])
+def test_a_command_whose_terminal_was_closed_ends_with_129_and_writes_its_metrics(tmp_path, words):
+    lake, path, (terminal, tty) = tmp_path / "lake", tmp_path / "m.prom", os.openpty()
+    empty_lake(lake)
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG, "status", "--lake", str(lake), "--metrics", str(path), *words],
+        stdin=tty, stdout=tty, stderr=tty, start_new_session=True,
+    )  # fmt: skip
+    os.close(tty)
+    with os.fdopen(terminal, "rb") as output:
+        assert output.readline().strip() == b"begun"
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=20) == 129
+    written = [line for line in path.read_text().splitlines() if line.startswith("strandline_run_exit_code{")]
+    assert [line.rpartition(" ")[2] for line in written] == ["129.0"]
 
 
 def test_handlers_are_those_of_before_when_the_command_has_ended():
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(number) for number in SIGNALS]
     with Interrupts().watched():
-        assert signal.getsignal(signal.SIGTERM) is not before[1]
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+        assert not set(map(signal.getsignal, SIGNALS)) & set(before)
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 @pytest.fixture(autouse=True)

@@ -104,7 +104,15 @@ def test_tables_of_a_schema_and_all_jobs_are_in_the_namespace_of_the_variable(
 
 @pytest.mark.parametrize(
     ("ended", "kind"),
-    [(0, "COMPLETE"), (1, "COMPLETE"), (2, "FAIL"), (3, "FAIL"), (130, "ABORT"), (143, "ABORT")],
+    [
+        (0, "COMPLETE"),
+        (1, "COMPLETE"),
+        (2, "FAIL"),
+        (3, "FAIL"),
+        (129, "ABORT"),
+        (130, "ABORT"),
+        (143, "ABORT"),
+    ],
 )
 def test_the_exit_code_says_how_a_run_ended_and_its_sources_are_inputs(received, tmp_path, ended, kind):
     call = Invocation("ingest", Options(lake=str(tmp_path)), ("s3://bucket/a", str(tmp_path / "b")))

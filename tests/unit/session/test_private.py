@@ -51,7 +51,7 @@ def test_nobody_else_may_enter_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("ending", [None, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ending", [None, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_goes_with_its_process(tmp_path: Path, ending: signal.Signals | None) -> None:
     with an_owner(tmp_path, 0 if ending is None else 60) as (process, folder):
         if ending is not None:

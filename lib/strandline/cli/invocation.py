@@ -152,7 +152,9 @@ class Invocation:
             session_seconds=0.0,
         )
 
-    def session(self, *, with_kafka: bool = False, source_scheme: str | None = None) -> "SparkSession":
+    def session(
+        self, *, with_kafka: bool = False, source_scheme: str | None = None, from_scheme: str | None = None
+    ) -> "SparkSession":
         """Return the active Spark session, or a new one. Raises: FaultError, see `strandline.session.open_session`."""
         from strandline.session import open_session
         from strandline.session.engine import engine_of
@@ -160,7 +162,7 @@ class Invocation:
         began = time.monotonic()
         spark = open_session(
             self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka,
-            scheme=self.location.scheme(), source_scheme=source_scheme,
+            scheme=self.location.scheme(), source_scheme=source_scheme, from_scheme=from_scheme,
         )  # fmt: skip
         interrupts.session_started(engine_of(spark).ender())
         self.session_seconds += time.monotonic() - began
@@ -171,13 +173,14 @@ class Invocation:
         *,
         with_kafka: bool = False,
         source_scheme: str | None = None,
+        from_scheme: str | None = None,
         makes: bool = True,
         writes: bool = True,
     ) -> "TableStore":
         """Return the lake's tables through Spark. Wrong usage is refused before Spark starts.
 
-        `source_scheme` is that of a stream's prefix. `makes` says whether the command creates a lake that does not
-        exist, `writes` whether it writes to it.
+        `source_scheme` is that of a stream's prefix, `from_scheme` that of a lake to copy from. `makes` says whether
+        the command creates a lake that does not exist, `writes` whether it writes to it.
         Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables`, `session`,
         `stores.check_folder`, `open.check_settings`, `stores.check_log_store`.
         """
@@ -188,7 +191,7 @@ class Invocation:
         location, _ = self.location, self.settings
         check_place(location, makes=makes)
         check_tables(location)
-        spark = self.session(with_kafka=with_kafka, source_scheme=source_scheme)
+        spark = self.session(with_kafka=with_kafka, source_scheme=source_scheme, from_scheme=from_scheme)
         if location.is_local():
             check_folder(location.describe(), spark.conf.get)
         if location.is_path():

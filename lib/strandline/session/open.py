@@ -35,18 +35,18 @@ def is_hosted(environ: Mapping[str, str]) -> bool:
 
 def open_session(
     settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False,
-    scheme: str | None = None, source_scheme: str | None = None,
+    scheme: str | None = None, source_scheme: str | None = None, from_scheme: str | None = None,
 ) -> "SparkSession":  # fmt: skip
     """Return a session with Delta and the table functions of dialects, in UTC, with strict reads.
 
     The active session, or that of the host, is used; another thread gets a session of its own in the running JVM, since
     a command changes settings and views of its session. Otherwise a local one is started, with jars from the cache
     (downloaded at first use; those of Kafka only if topics are read); `environ` then gets the interpreter of Python
-    workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, if they have one. pyspark
-    no longer prints errors itself.
+    workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, `from_scheme` that of a
+    lake to copy from, if they have one. pyspark no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
     `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `SQL_READ_DIFFERENTLY`, `STATE_NOT_WRITABLE`,
-    `STORE_JAR_MISSING`, `SPARK_TOO_OLD`.
+    `STORE_JAR_MISSING`, `SPARK_TOO_OLD`; UsageError `LAKE_PATH_INVALID`, see `check_store_jar`.
     """
     # Before pyspark is imported: its message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)
@@ -69,7 +69,9 @@ def open_session(
             session = _existing(active)
         else:
             drop_foreign_spark(environ)
-            check_store_jar(scheme, spark_home(environ), environ, source_scheme=source_scheme)
+            check_store_jar(
+                scheme, spark_home(environ), environ, source_scheme=source_scheme, from_scheme=from_scheme
+            )
             session = start_local(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
     register(session)
     return session

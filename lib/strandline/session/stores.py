@@ -44,33 +44,40 @@ def check_folder(lake: str, setting: Setting) -> None:
 
 
 def check_store_jar(
-    scheme: str | None, home: Path, environ: Mapping[str, str], *, source_scheme: str | None = None
-) -> None:
-    """Check that a local session from the Spark in `home` has the jars for the schemes of a lake and a stream's prefix.
+    scheme: str | None, home: Path, environ: Mapping[str, str], *, source_scheme: str | None = None,
+    from_scheme: str | None = None,
+) -> None:  # fmt: skip
+    """Check that a local session from the Spark in `home` has the jars for the schemes of lakes and a stream's prefix.
 
-    None is a folder. A folder of Spark's settings may name jars of its own: then nothing is checked.
+    `from_scheme` is that of the lake of --from. None is a folder. A folder of Spark's settings may name jars of its
+    own: then nothing is checked.
     Raises: FaultError STORE_JAR_MISSING; UsageError LAKE_PATH_INVALID (a scheme that no jar named here knows).
     """
     if environ.get("SPARK_CONF_DIR") or (home / "conf" / "spark-defaults.conf").exists():
         return
-    if scheme is not None and scheme not in _JARS and scheme not in _WITHOUT_JAR:
-        # The URI is not shown: it may have credentials in it.
-        raise UsageError(
-            "LAKE_PATH_INVALID",
-            f"a lake cannot be at {scheme}://: Spark has no file system of this name that can be written",
-            "name a folder, s3a://BUCKET/PATH or hdfs://NAMENODE:PORT/PATH with --lake, or a schema with --schema",
-        )
-    for each, is_lake in ((scheme, True), (source_scheme, False)):
+    places = "name a folder, s3a://BUCKET/PATH or hdfs://NAMENODE:PORT/PATH with"
+    for each, advice in (
+        (scheme, f"{places} --lake, or a schema with --schema"),
+        (from_scheme, f"{places} --from, or a schema as CATALOG.SCHEMA"),
+    ):
+        if each is not None and each not in _JARS and each not in _WITHOUT_JAR:
+            # The URI is not shown: it may have credentials in it.
+            raise UsageError(
+                "LAKE_PATH_INVALID",
+                f"a lake cannot be at {each}://: Spark has no file system of this name that can be written",
+                advice,
+            )
+    for each, option in ((scheme, "--lake"), (from_scheme, "--from"), (source_scheme, None)):
         jar = _JARS.get(each or "")
         if each is None or jar is None or list((home / "jars").glob(f"{jar}-*.jar")):
             continue
-        if not is_lake:
+        if option is None:
             raise store_jar_missing(each, home)
         raise FaultError(
             "STORE_JAR_MISSING",
             f"Spark needs the jar {jar} for a lake at {each}://, and a session that Strandline starts lacks it",
             f"{_submit(jar, home)}{' and give the lake as s3a://' if jar == 'hadoop-aws' else ''}, "
-            "or name a folder with --lake",
+            f"or name a folder with {option}",
         )
 
 

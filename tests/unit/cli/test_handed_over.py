@@ -142,7 +142,7 @@ def cases(folder: Path, nodes: object) -> list[tuple[object, str, object, dict[s
         (reduce, f"reduce --full --nodes nodes.json --log-config logs.json {LIMITS}",
          ReduceRequest(full=True, files=logs, walk_entries=9_000_000, options={"sdmp": nodes}), MAKES),
         (sync_lakes, f"sync --from there --dry-run --log-config logs.json {LIMITS}",
-         sync_lakes.SyncLakesRequest(dry_run=True, files=logs, walk_entries=9_000_000), MAKES),
+         sync_lakes.SyncLakesRequest(dry_run=True, files=logs, walk_entries=9_000_000), {"from_scheme": None}),
         (sync_journals, f"sync --nodes nodes.json --requests ask {LIMITS}",
          sync_journals.SyncRequest(nodes, folder / "ask", 9_000_000), {"makes": True, "writes": True}),
         (gc, f"gc --what-if --namespace a --namespace b --except c --dialect devicelog --skip-window 5 {LIMITS}",
@@ -368,6 +368,7 @@ def test_settings_of_a_call_come_from_its_options_before_its_environment(tmp_pat
             ("stream", "s3://bucket/in", "--dialect", "sdmp", "--available-now"),
             {"scheme": None, "source_scheme": "s3", "with_kafka": False},
         ),
+        (("sync", "--from", "foo://b/x", "--to", "hdfs://n/l"), {"scheme": "hdfs", "from_scheme": "foo"}),
     ],
     ids=" ".join,
 )

@@ -326,7 +326,18 @@ def test_a_lake_in_a_store_needs_the_jar_of_the_store(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as refused:
             check_store_jar(scheme, tmp_path, {})
         assert (refused.value.code, f"{scheme}://" in refused.value.message) == ("LAKE_PATH_INVALID", True)
-        check_store_jar(scheme, tmp_path, {"SPARK_CONF_DIR": "/etc/spark"})
+        assert "--lake" in refused.value.next
+        with pytest.raises(UsageError) as refused:
+            check_store_jar(None, tmp_path, {}, from_scheme=scheme)
+        assert (refused.value.code, f"{scheme}://" in refused.value.message) == ("LAKE_PATH_INVALID", True)
+        assert "--from" in refused.value.next
+        check_store_jar(scheme, tmp_path, {"SPARK_CONF_DIR": "/etc/spark"}, from_scheme=scheme)
+    with pytest.raises(FaultError) as caught:
+        check_store_jar("hdfs", tmp_path, {}, from_scheme="s3a")
+    assert (caught.value.code, caught.value.next[-28:]) == (
+        "STORE_JAR_MISSING",
+        "or name a folder with --from",
+    )
     # A stream's prefix needs it, whatever the lake is.
     for scheme in (None, "hdfs"):
         with pytest.raises(FaultError) as caught:
@@ -378,6 +389,9 @@ def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pyte
         open_session(defaults(), environ={}, run_id="r", scheme="s3a")
     assert caught.value.code == "STORE_JAR_MISSING"
     assert f"hadoop-aws:{HADOOP}" in caught.value.next
+    with pytest.raises(UsageError) as refused:
+        open_session(defaults(), environ={}, run_id="r", from_scheme="foo")
+    assert refused.value.code == "LAKE_PATH_INVALID"
 
 
 def test_what_the_owner_of_a_session_set_is_left_also_what_was_set_while_it_ran(monkeypatch):

@@ -114,7 +114,7 @@ def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> 
     check_place(other, makes=False)
     check_logs(other)
     with call.progress() as progress:
-        settings, store = call.settings, call.store()
+        settings, store = call.settings, call.store(from_scheme=other.scheme())
         request = sync_lakes.SyncLakesRequest(
             dry_run, options.parsed, options.files, settings.limits.walk_entries
         )

@@ -15,6 +15,8 @@ from strandline.core.safe_files import open_file
 
 MAX_FILE_BYTES = 1 << 20
 MAX_SCALAR_CHARS = 4096
+_FORMAT = "write sections with keys below them, as in `tables: {buckets: 32}`; `strandline config` lists all settings"
+"""The next step for a file that is no settings. The wheel has conf/base.yaml where nobody looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +61,16 @@ def read(path: Path) -> str:
         raise UsageError(
             "CONF_NOT_FOUND",
             f"the settings file {path} cannot be read: {error.strerror}",
-            "name a file in the format of conf/base.yaml",
+            "name a file that you can read, or give settings by --set; `strandline config` lists them",
         ) from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = None
-    if text is None or len(raw) > MAX_FILE_BYTES:
-        raise UsageError(
-            "CONF_INVALID", f"{path} is not a settings file in UTF-8", "conf/base.yaml shows the format"
-        )
+    if len(raw) > MAX_FILE_BYTES:
+        raise UsageError("CONF_INVALID", f"{path} is larger than 1 MiB, so it is no settings file", _FORMAT)
+    if text is None:
+        raise UsageError("CONF_INVALID", f"{path} is not UTF-8, so it is no settings file", _FORMAT)
     return text
 
 
@@ -100,9 +102,7 @@ class _Loader(yaml.SafeLoader):
 
 def _invalid(name: str, mark: yaml.Mark | None, what: str) -> UsageError:
     place = f"{name}:{mark.line + 1}" if mark is not None else name
-    return UsageError(
-        "CONF_INVALID", f"{place}: {what}", "conf/base.yaml shows the format: a section, then keys below it"
-    )
+    return UsageError("CONF_INVALID", f"{place}: {what}", _FORMAT)
 
 
 def _pairs(node: yaml.Node, name: str) -> Iterator[tuple[str, yaml.Node, str]]:

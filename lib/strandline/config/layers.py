@@ -97,12 +97,17 @@ def _from_text(key: str, text: str) -> Any:
     return text if is_text(key) else documents.value_of(text)
 
 
+def _variable(key: str) -> str:
+    """Return the variable that gives the setting `key`."""
+    return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
+
+
 def environment_layer(environ: Mapping[str, str]) -> Layer:
     """Return the layer of the variables `STRANDLINE_<SECTION>__<KEY>`.
 
     Raises: UsageError `SETTING_UNKNOWN` for any other variable with the prefix that is not reserved.
     """
-    by_variable = {ENVIRONMENT_PREFIX + key.upper().replace(".", "__"): key for key in keys()}
+    by_variable = {_variable(key): key for key in keys()}
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
     for variable in sorted(environ):
@@ -165,11 +170,13 @@ def effective(layers: Sequence[Layer]) -> Effective:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"][:2])
-        place = places.get(key, "conf/base.yaml")
+        place, default = places.get(key, "conf/base.yaml"), base.values.get(key)
         raise UsageError(
             "SETTING_INVALID",
             f"{place}: {key} is {values.get(key)!r}, but must be {expected(key)}",
-            f"the default is {base.values.get(key)!r}; conf/base.yaml explains it",
+            f"give it by --set {key}=VALUE or the variable {_variable(key)}: the default is "
+            f"{str(default).lower() if isinstance(default, bool) else default}, "
+            "and `strandline config` lists all settings",
         ) from None
 
 

@@ -539,10 +539,10 @@ def test_config_says_where_each_value_comes_from(
         (["quarantine", "shwo"], "COMMAND_UNKNOWN", "did you mean show?"),
         (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
         (["config", "--env", "prd"], "ENV_UNKNOWN", "prod"),
-        (["config", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
+        (["config", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "`strandline config`"),
         # Of commands that use no setting, too.
         (["status", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
-        (["quarantine", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
+        (["quarantine", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "`strandline config`"),
         (["explain", "BOM", "--env", "prd"], "ENV_UNKNOWN", "prod"),
         (["config", "--conf", "a.yaml", "--env", "dev"], "CONF_TWICE", "one of them"),
         (["stream", "landing", "--dialect", "sdmp"], "TRIGGER_MISSING", "--every 30s"),

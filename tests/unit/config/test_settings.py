@@ -1,5 +1,6 @@
 """Settings: where they come from, and one message with file and line for each mistake."""
 
+import re
 from inspect import signature
 from pathlib import Path
 
@@ -163,6 +164,38 @@ def test_a_mistake_names_file_and_line(text: str, code: str, words: str) -> None
     assert words in error.message
     assert error.exit_code == 2
     assert error.next
+    # The wheel has no such folder that a user would find.
+    assert "conf/" not in error.message + error.next
+
+
+def test_the_next_step_of_a_wrong_value_is_its_option_and_its_variable() -> None:
+    step = (
+        "give it by --set tables.buckets=VALUE or the variable STRANDLINE_TABLES__BUCKETS: the default is 16, and "
+        "`strandline config` lists all settings"
+    )
+    assert refused("tables:\n  buckets: 0\n").next == step
+    with pytest.raises(UsageError) as caught:
+        effective((environment_layer({"STRANDLINE_TABLES__BUCKETS": "0"}),))
+    assert caught.value.next == step
+
+
+@pytest.mark.parametrize("text", ["- tables\n", "tables: [\n", "? [a]\n: 1\n"])
+def test_the_next_step_of_a_file_that_is_no_settings_is_what_one_looks_like(text: str) -> None:
+    step = refused(text).next
+    assert "`strandline config`" in step
+    written = re.search("`([a-z]+: {.*})`", step)
+    assert written is not None
+    assert document_layer(written[1], "shown").values.keys() <= set(keys())
+
+
+def test_a_settings_file_that_is_no_text_or_too_large_is_said_to_be_that(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    for content, words in ((b"\xff", "not UTF-8"), (b"#" * (1 << 20) + b"#", "larger than 1 MiB")):
+        file.write_bytes(content)
+        with pytest.raises(UsageError) as caught:
+            file_layer(file, None)
+        assert (caught.value.code, words in caught.value.message) == ("CONF_INVALID", True)
+        assert "`strandline config`" in caught.value.next
 
 
 def test_the_nearest_right_key_is_offered() -> None:
@@ -209,10 +242,6 @@ def test_conf_and_env_exclude_each_other_and_must_be_there(tmp_path: Path) -> No
     with pytest.raises(UsageError) as caught:
         file_layer(None, "prd")
     assert caught.value.next == "did you mean prod?"
-    binary = tmp_path / "binary.yaml"
-    binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="not a settings file"):
-        file_layer(binary, None)
 
 
 def test_home_is_spelled_out_once() -> None:

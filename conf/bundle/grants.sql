@@ -6,6 +6,8 @@ SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || 
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`channel` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`checkpoint_status` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`context_health` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`damaged_source` TO `' || :analysts || '`';

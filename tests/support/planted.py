@@ -8,8 +8,10 @@ from hashlib import sha256
 from itertools import count, pairwise
 
 from strandline.contracts.load import contract
+from strandline.core.ed25519 import Ed25519Key
 from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
+from strandline.core.notes import TreeHead, log_name, sign
 from strandline.dialects.aura.author import generate, generate_contexts
 from strandline.dialects.aura.verify import admit
 from strandline.dialects.devicelog.author import synthetic as synthetic_devices
@@ -245,6 +247,9 @@ def covered_log(number: int) -> Rows:
         }
         for seq, (prev, size) in enumerate(pairwise(sizes), 1)
     ]  # fmt: skip
+    head = TreeHead(log_name("planted", place["namespace"]), 4, tree_root(ids))
+    key = Ed25519Key(sha256(b"planted").digest())
+    checkpoints[1] |= {"origin": "planted", "public_key": key.public, "note": sign(head, key)}
     rows = _log(log_id, entries, LogConfiguration("keyvalue", ("*",), "config"))
     return rows | {
         "checkpoint_leaf": [place | each for each in (*leaves, killed)],

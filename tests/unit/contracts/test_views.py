@@ -144,7 +144,7 @@ def test_the_views_are_those_that_the_pages_name():
         "ipfs_log_health", "damaged_source", "authority_fork", "fork", "run_history", "device_log",
         "device_log_health", "device_log_history", "ssb_message",
         "context_health", "flow_headroom", "rendezvous_receipt", "channel",
-        "gc_report", "snapshot_status",
+        "gc_report", "snapshot_status", "checkpoint_status",
     }  # fmt: skip
 
 

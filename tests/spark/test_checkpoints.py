@@ -11,6 +11,7 @@ from strandline.core.notes import TreeHead, log_name, sign
 from strandline.dialects.ipfslog.reduce import LogConfiguration
 from strandline.pipelines import checkpoint as pipeline
 from strandline.pipelines.faults import Faults
+from support import costs
 from support.ipfslog_cases import entry
 from support.lakes import Lake, counted
 from support.log_lakes import enter, enter_identities, file_of
@@ -72,8 +73,10 @@ def test_trees_of_random_journals_grow_by_the_plain_rules_and_are_proven_to_othe
         )
         assert (report.exit, report.namespaces) == (0, len(records))
         model.assert_written(lake)
-    # Nothing new: nothing is written, also if each tree is compared.
+    # Nothing new: nothing is written, also if each tree is compared. That costs as much whatever the trees have.
     versions = lake.versions()
+    cost = costs.counted(lake.spark, lake.path, lake.checkpoint)
+    assert (cost.commits, cost.jobs) == (1, 3)
     for request in ({}, {"compares_all": True}, {"compares_all": True, "signer": OTHER_SIGNER}):
         again = lake.checkpoint(**request)
         assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0) | {"unchanged": len(records)}

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -178,6 +179,18 @@ class Conformance(ABC):
     def is_implied(self, *spelled: Any) -> bool:
         """True for a record that follows from its namespace, so that no file needs to have it."""
         return False
+
+    def test_the_id_of_each_record_is_the_hash_of_what_a_proof_has(self, lakes):
+        from strandline.dialects import dialect
+
+        spoken = dialect(self.dialect)
+        rows = lakes.landed.store().read(spoken.info.record_table).collect()
+        wrong = [
+            row["record_id"].hex()
+            for row in rows
+            if sha256(spoken.hashed_content(row.asDict())).digest() != bytes(row["record_id"])
+        ]
+        assert (bool(rows), wrong) == (True, [])
 
     def test_everything_reduced_again_changes_no_row(self, lakes):
         landed = lakes.landed

@@ -73,6 +73,7 @@ def test_a_note_alone_is_proven(tmp_path, capsys):
     assert capsys.readouterr().out == f"proven: the key signed the tree of 8 records of {LOG}\n"
 
 
+@pytest.mark.large
 def test_no_byte_of_a_proof_can_be_changed(tmp_path):
     proof, old, newer = record(5, 13).encode(), note(6).encode(), continued(6, 13).encode()
     for at in range(len(proof)):

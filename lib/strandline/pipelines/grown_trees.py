@@ -20,13 +20,13 @@ from strandline.frames.namespaces import only_namespaces
 from strandline.frames.union import union
 from strandline.kernels.notes import REFUSED_SCHEMA, refused_notes
 from strandline.kernels.trees import CHUNK_LEAVES
+from strandline.pipelines.changes import LARGE_CHANGES
 from strandline.pipelines.checkpoint_request import CheckpointRequest
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
 REMOVED, ALTERED, NOTE_WRONG = "REMOVED", "ALTERED", "NOTE_WRONG"
 """What is wrong with a tree: a leaf has no record; the leaves have another root; the note does not open."""
-
 
 MOST_LAID_OUT: Final = 32_000_000
 """Records of new trees of one chunk each that are sorted by one task a bucket."""
@@ -95,6 +95,8 @@ def grow(
     )  # fmt: skip
     if not total["asked"]:
         return int(total["namespaces"])
+    if total["records"] >= LARGE_CHANGES:
+        jobs.persist_on_disk()
     asked = every.where("is_asked").drop("is_asked", "records")
     is_all = total["asked"] == total["namespaces"]
     ids = _only(records, asked, is_all=is_all).drop("dialect")

@@ -74,6 +74,8 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
         "snapshot_member",
         "pruned_record",
         "gc_run",
+        "checkpoint_leaf",
+        "checkpoint",
     }
     for name, info in infos().items():
         unused |= set() if name == "sdmp" else {info.record_table, *info.side_tables, *info.reduced_tables}

@@ -122,7 +122,7 @@ class Proved:
 
     The rows are not computed yet: the append does that, once. `totals` of `runs` has the numbers of namespaces that are
     `proved` and `refused`, `pruned`, `bytes` and `buckets`. `lost` are places where the two reductions differ, at most
-    SHOWN_DIFFERENCES.
+    SHOWN_DIFFERENCES of `lost_total`.
     """
 
     round: Round
@@ -130,6 +130,7 @@ class Proved:
     runs: DataFrame
     totals: Row
     lost: tuple[str, ...]
+    lost_total: int
 
 
 def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
@@ -149,12 +150,11 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     is_equal = F.coalesce(F.col("before_hash") == F.col("after_hash"), F.lit(False))
     proofs = jobs.checkpoint(compared.withColumn("is_proved", is_equal), "proofs")
     lost: tuple[str, ...] = ()
+    lost_total = 0
     if jobs.has_rows(proofs.where("NOT is_proved")):
-        places = differing(sides["before"], sides["after"]).orderBy("namespace", "place")
-        lost = tuple(
-            f"{row['namespace']} {row['place']}"
-            for row in jobs.few(places.limit(SHOWN_DIFFERENCES), 20) or ()
-        )
+        places = differing(sides["before"], sides["after"])
+        first = places.orderBy("namespace", "place").limit(SHOWN_DIFFERENCES).collect()
+        lost, lost_total = tuple(f"{row['namespace']} {row['place']}" for row in first), places.count()
     runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
     is_proved = F.col("outcome") == "PROVED"
     # All of it is computed now: of rows that are known to be few, the join below shuffles nothing.
@@ -171,7 +171,7 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, rows, runs, counted, lost)
+    return Proved(found, rows, runs, counted, lost, lost_total)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

@@ -61,9 +61,9 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     those whose row stays without its body) and `still_shown` (places that show an erased body: forks, rejected copies),
     `archived` and `unarchived` (journals; those that fork), `compacted_files`, `written_files` and `removed_files`.
     Members: `what_if`, `collections` (the first 1000 rows of `gc_run`), `holds` (by dialect and rule, how many records
-    stay), `differences` (rows that a failed proof found), `behind` (reducers for which no file was removed) and, if
-    there are any, `left_to_catalog` (tables that only their catalog compacts and vacuums). A refused namespace, a
-    reducer that is behind, and a table left to its catalog end the run with exit code 1.
+    stay), `differences` (some rows that a failed proof found, of `differences_total`), `behind` (reducers for which no
+    file was removed) and, if there are any, `left_to_catalog` (tables that only their catalog compacts and vacuums). A
+    refused namespace, a reducer that is behind, and a table left to its catalog end the run with exit code 1.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING, NAMESPACE_UNKNOWN,
     NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER, OPTION_ALONE (a namespace that keeps its records, without `erase`),
@@ -93,7 +93,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         read_versions=done.read, written=done.written,
         members={
             "what_if": request.what_if, "skip_window": request.skip_window, "collections": done.rows,
-            "holds": done.holds, "differences": done.differences, "behind": kept.behind,
+            "holds": done.holds, "differences": done.differences,
+            "differences_total": done.differences_total, "behind": kept.behind,
             **({"left_to_catalog": sorted(kept.left)} if kept.left else {}),
         },
     )  # fmt: skip

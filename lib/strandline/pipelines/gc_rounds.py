@@ -43,6 +43,7 @@ class Done:
     rows: list[dict[str, Any]] = field(default_factory=list)
     holds: dict[str, dict[str, int]] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
+    differences_total: int = 0
     namespaces: int = 0
 
 
@@ -206,7 +207,7 @@ def _what_if() -> Column:
 def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, done: Done) -> None:
     """Add up a round: the records that stay, by rule, and those proved to be prunable."""
     done.counts |= dict.fromkeys(("prunable", "pruned", "bytes", "refused"), 0)
-    done.namespaces, done.differences, done.holds = 0, [], {}
+    done.namespaces, done.differences, done.differences_total, done.holds = 0, [], 0, {}
     for each in proved:
         planned = each.round.planned
         total = each.totals
@@ -218,4 +219,5 @@ def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, d
         rows = jobs.row(counts.agg(F.collect_list(F.struct("hold", "count")).alias("holds")))["holds"]
         done.holds[planned.dialect.info.name] = {row["hold"]: row["count"] for row in sorted(rows)}
         done.differences += each.lost
+        done.differences_total += each.lost_total
         done.namespaces += each.round.namespaces

@@ -20,7 +20,14 @@ from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest_input import IngestRequest
 from strandline.pipelines.rebuild_diff import DIFFERENCES_SHOWN
 from strandline.pipelines.reduce_request import ReduceRequest
-from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
+from strandline.pipelines.report import (
+    EXIT_CODES,
+    Outcome,
+    Report,
+    ReportError,
+    SomeNamespaces,
+    found_members,
+)
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.unreduced import is_unreduced
@@ -67,7 +74,7 @@ class MicroBatchRun:
         self._written: dict[str, Written] = {}
         self._outcome: Outcome = "ok"
         self._error: ReportError | None = None
-        self._damaged: dict[str, list[str]] = {}
+        self._damaged: dict[str, SomeNamespaces] = {}
         self._lag: float | None = None
         self._namespaces = 0
         self._read = 0
@@ -225,8 +232,11 @@ class MicroBatchRun:
         self._error = self._error or report.error
         self._namespaces = max(self._namespaces, report.namespaces)
         for table, names in report.members.get("damaged", {}).items():
-            first = dict.fromkeys([*self._damaged.get(table, ()), *names])
-            self._damaged[table] = list(first)[:DIFFERENCES_SHOWN]
+            before = self._damaged.get(table, SomeNamespaces((), 0))
+            every = tuple(dict.fromkeys([*before.names, *names]))
+            # Batches may find the same ones: at least so many.
+            total = max(before.total, report.members.get("damaged_total", {}).get(table, 0), len(every))
+            self._damaged[table] = SomeNamespaces(every[:DIFFERENCES_SHOWN], total)
         changes = {table: Written(each.version, each.inserted) for table, each in report.tables.items()}
         add_written(self._written, changes)
 
@@ -250,7 +260,7 @@ class MicroBatchRun:
             reasons=dict(self._reasons), namespaces=self._namespaces, written=self._written,
             members={
                 "checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped,
-                **({"damaged": self._damaged} if self._damaged else {}),
+                **(found_members("damaged", self._damaged) if self._damaged else {}),
             },
             error=self._error,
         )  # fmt: skip

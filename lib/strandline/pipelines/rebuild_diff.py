@@ -11,6 +11,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.shared_tables import SNAPSHOTS, STATES
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import Reduction
+from strandline.pipelines.report import SomeNamespaces
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 from strandline.tables.written import Written
@@ -26,19 +27,22 @@ def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
     )
 
 
-def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, list[str]]:
+def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, SomeNamespaces]:
     """Return, by table, some namespaces whose stored rows differ from the full reduction."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, SomeNamespaces] = {}
     for table in _tables(dialect, rebuilt):
-        if names := some_namespaces(_differing(store, dialect, table, rebuilt)):
-            found[table] = names
+        if some := some_namespaces(_differing(store, dialect, table, rebuilt)):
+            found[table] = some
     return found
 
 
-def some_namespaces(rows: DataFrame) -> list[str]:
-    """Return a few of the namespaces of rows, ascending: not the least ones."""
-    few = rows.select("namespace").distinct().limit(DIFFERENCES_SHOWN)
-    return sorted(row["namespace"] for row in few.collect())
+def some_namespaces(rows: DataFrame) -> SomeNamespaces | None:
+    """Return a few of the namespaces of rows, not the least ones, and their number; None without rows."""
+    every = rows.select("namespace").distinct()
+    few = every.limit(DIFFERENCES_SHOWN).collect()
+    # The usual ones need no second query.
+    total = len(few) if len(few) < DIFFERENCES_SHOWN else every.count()
+    return SomeNamespaces(tuple(sorted(row["namespace"] for row in few)), total) if few else None
 
 
 def _differing(store: TableStore, dialect: Dialect, table: str, rebuilt: Reduction) -> DataFrame:

@@ -15,7 +15,7 @@ from strandline.pipelines.lost_records import lost_dialects
 from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
-from strandline.pipelines.report import Report
+from strandline.pipelines.report import Report, found_members
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -65,9 +65,9 @@ def reduce_tables(
         done.add(table, written)
     done.members.update(reducer_options.refused_members(done.refused.values()))
     if request.full:
-        done.members["differences"] = done.differences
+        done.members.update(found_members("differences", done.differences))
     if done.damaged:
-        done.members["damaged"] = done.damaged
+        done.members.update(found_members("damaged", done.damaged))
     return done
 
 

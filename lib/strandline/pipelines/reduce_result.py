@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from strandline.dialect_api.refusals import Refused
-from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError
+from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError, SomeNamespaces
 from strandline.pipelines.runs import RunResult
 from strandline.tables.written import Written, add_written
 
@@ -15,7 +15,7 @@ from strandline.tables.written import Written, add_written
 class ReduceResult:
     """The results of a reduction so far.
 
-    `differences` and `damaged` have the first namespaces by table, `refused` by dialect the namespaces that were not
+    `differences` and `damaged` have some namespaces by table, `refused` by dialect the namespaces that were not
     reduced. `members` are those of the row of the run: later runs read them.
     """
 
@@ -23,8 +23,8 @@ class ReduceResult:
     read_versions: dict[str, int] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
     namespaces: int = 0
-    differences: dict[str, list[str]] = field(default_factory=dict)
-    damaged: dict[str, list[str]] = field(default_factory=dict)
+    differences: dict[str, SomeNamespaces] = field(default_factory=dict)
+    damaged: dict[str, SomeNamespaces] = field(default_factory=dict)
     refused: dict[str, Refused] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
 

@@ -133,11 +133,11 @@ class ReductionWriter:
         return {table: merges.written[table] for table in reduction.tables if table in merges.written}
 
     def note_findings(self, reduction: Reduction) -> None:
-        """Note the refused namespaces, and the first ones whose derived columns are damaged."""
+        """Note the refused namespaces, and some whose derived columns are damaged."""
         self._done.note_refused(self._dialect.info.name, reduction.refused)
         for table, rows in reduction.damaged.items():
-            if names := some_namespaces(rows):
-                self._done.damaged[table] = names
+            if some := some_namespaces(rows):
+                self._done.damaged[table] = some
 
     def _look_for_others(self, states: DataFrame, written: Written) -> None:
         """Set `is_overtaken` and `deletes_strays` by what other runs have committed since this writer was made."""

@@ -170,3 +170,19 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [as_json(each) for each in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class SomeNamespaces:
+    """The names of some namespaces, ascending, and the number of all that they stand for."""
+
+    names: tuple[str, ...]
+    total: int
+
+
+def found_members(name: str, found: Mapping[str, SomeNamespaces]) -> dict[str, Any]:
+    """Return the member `name` of a report, which names some namespaces by table, and `NAME_total` with all numbers."""
+    return {
+        name: {table: list(each.names) for table, each in found.items()},
+        f"{name}_total": {table: each.total for table, each in found.items()},
+    }

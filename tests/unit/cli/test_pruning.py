@@ -113,12 +113,12 @@ def row(namespace, outcome, reason, pruned, **holds):
     }  # fmt: skip
 
 
-def collection(what_if=False, rows=(), differences=(), behind=()):
+def collection(what_if=False, rows=(), differences=(), behind=(), **more):
     return Report(
         "gc", "r", lake="/data/lake", counts={"prunable": 4, "pruned": 0 if what_if else 4, "bytes": 40, "refused": 0},
         members={
             "what_if": what_if, "skip_window": 0, "collections": list(rows),
-            "differences": list(differences), "behind": list(behind),
+            "differences": list(differences), "behind": list(behind), **more,
             "holds": {"ipfslog": {"HEAD": 1, "WINDOW": 20}, "sdmp": {"KIND_KEPT": 7}},
         },
     )  # fmt: skip
@@ -140,6 +140,14 @@ def test_gc_tells_what_went_and_what_keeps_the_rest():
         ["sdmp", " kept 7 records, KIND_KEPT"],
     ]  # fmt: skip
     assert "next: strandline check" in text
+
+
+@pytest.mark.parametrize("total", [20, 1_234])
+def test_gc_says_how_many_places_differ_if_it_does_not_name_all(total):
+    places = [f"log:a place {number}" for number in range(20)]
+    text = printed(show.gc, collection(differences=places, differences_total=total))
+    assert text.count("differs without the pruned records: log:a place ") == 20
+    assert ("more places (20 of 1,234 are named)" in text) == (total > 20)
 
 
 def test_gc_says_for_which_reducer_it_removed_no_files():

@@ -20,12 +20,12 @@ from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import refused_members
-from strandline.pipelines.report import EXIT_CODES, ReportError
+from strandline.pipelines.report import EXIT_CODES, Report, ReportError, SomeNamespaces, found_members
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult
 
 ERROR = ReportError("ROWS_LOST", "message", "next")
-DAMAGED = {"damaged": {"peer_status": ["node:x"]}}
+DAMAGED = {"damaged": {"peer_status": SomeNamespaces(("node:x",), 1)}}
 LOGS = (Refusal("log:a", "log:a has 9 entries"), Refusal("log:b", "log:b"))
 REFUSED = {"refused": {"ipfslog": Refused(LOGS, 2, None)}}
 CASES = [
@@ -34,7 +34,7 @@ CASES = [
     ({}, "fault", None, "fault", None),
     (DAMAGED, "ok", None, "found", None),
     (DAMAGED, "fault", None, "fault", None),
-    ({"differences": {"namespace_state": ["node:x"]}}, "ok", None, "found", None),
+    ({"differences": {"namespace_state": SomeNamespaces(("node:x",), 1)}}, "ok", None, "found", None),
     (REFUSED, "ok", None, "fault", "REDUCE_LIMIT"),
     (REFUSED | DAMAGED, "found", None, "fault", "REDUCE_LIMIT"),
     (REFUSED, "fault", ERROR, "fault", "ROWS_LOST"),
@@ -105,7 +105,7 @@ def ended(monkeypatch):
 @pytest.mark.parametrize("done", [{}, DAMAGED, REFUSED, REFUSED | DAMAGED], ids=" ".join)
 def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     refused = done.get("refused", {}).values()
-    members = {**refused_members(refused), "damaged": done.get("damaged", {})}
+    members = {**refused_members(refused), **found_members("damaged", done.get("damaged", {}))}
     result = ReduceResult(**done, members=members)
     expected = with_reduction(RunResult(), result)
     exit_code = EXIT_CODES[expected.outcome]
@@ -125,14 +125,43 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
 
 
 def test_a_snapshot_that_is_missing_or_changed_is_told_as_one(ended):
-    damaged = {"snapshot": ["context:x"]}
-    report, _, _ = ended("reduce", ReduceResult(damaged=damaged, members={"damaged": damaged}))
+    damaged = {"snapshot": SomeNamespaces(("context:x",), 1)}
+    result = ReduceResult(damaged=damaged, members=found_members("damaged", damaged))
+    report, _, _ = ended("reduce", result)
     console = Console(file=io.StringIO(), width=200)
     show.reduce(console, report)
     text = console.file.getvalue()
     assert "damaged: the applied snapshot of context:x is missing or changed" in text
     assert "Restore the version of the table snapshot that has it." in text
     assert "columns" not in text
+
+
+def test_of_many_namespaces_some_are_named_and_all_are_counted(ended):
+    names = tuple(f"log:{number}" for number in range(10))
+    found = {"ipfs_log_head": SomeNamespaces(names, 1_234), "ipfs_log_state": SomeNamespaces(names, 10)}
+    members = found_members("differences", found) | found_members(
+        "damaged", {**found, "snapshot": found["ipfs_log_head"]}
+    )
+    assert (members["differences"]["ipfs_log_head"], members["differences_total"]["ipfs_log_head"]) == (
+        list(names),
+        1_234,
+    )
+    report, _, _ = ended("reduce", ReduceResult(differences=found, members=members))
+    console = Console(file=io.StringIO(), width=200)
+    show.reduce(console, report)
+    lines = console.file.getvalue().splitlines()
+    named = ", ".join(names)
+    assert f"difference repaired: ipfs_log_head of {named} (10 of 1,234 are named)" in lines
+    assert f"difference repaired: ipfs_log_state of {named}" in lines
+    assert any(line.endswith(f"from the records of {named} (10 of 1,234 are named)") for line in lines)
+    assert f"damaged: the applied snapshot of {named} (10 of 1,234 are named) is missing or changed" in lines
+
+
+def test_a_run_that_an_older_version_recorded_has_no_totals():
+    console = Console(file=io.StringIO(), width=200)
+    members = {"differences": {"ipfs_log_head": ["log:a"]}}
+    show.reduce(console, Report("reduce", "r", lake="lake", members=members))
+    assert "difference repaired: ipfs_log_head of log:a\n" in console.file.getvalue()
 
 
 def test_a_writer_that_stopped_is_found_beside_a_sound_reduction(ended):

@@ -12,6 +12,7 @@ from strandline.pipelines.reduce_request import ReduceRequest
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.reduction_writer import ReductionWriter
+from strandline.pipelines.report import SomeNamespaces
 from strandline.tables.commits import METADATA_OF_COMMIT
 from strandline.tables.written import Written
 
@@ -223,7 +224,9 @@ def test_what_differs_in_a_full_reduction_may_be_newer_only_if_another_run_wrote
     monkeypatch.setattr(reduction, "_reduce_new", lambda *_: None)
     monkeypatch.setattr(dialect_reduction, "reduced_before", lambda *_: (8, 1))
     monkeypatch.setattr(dialect_reduction, "replace", lambda *_, **__: scope)
-    monkeypatch.setattr(dialect_reduction, "differences", lambda *_: {"attested_op": ["authority:1"]})
+    monkeypatch.setattr(
+        dialect_reduction, "differences", lambda *_: {"attested_op": SomeNamespaces(("authority:1",), 1)}
+    )
     writer = ReductionWriter(store, aura, None, SimpleNamespace(has_rows=lambda _: new), done)
     store.run_id = "ours"
     store.is_merged_by_others = lambda *_: True

@@ -1,7 +1,7 @@
 """Parts of several reports: header, counts, reasons, next commands."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -61,11 +61,9 @@ def frequent_reasons(console: Console, report: Report) -> None:
 
 def reduced_wrongly(console: Console, report: Report) -> None:
     """Print what a reduction found: repaired differences, damaged columns, the error of a run that ends with one."""
-    for name, namespaces in report.members.get("differences", {}).items():
-        names = printable(", ".join(namespaces))
+    for name, names in _found(report, "differences"):
         console.print(Text(f"difference repaired: {name} of {names}", style="bold red"))
-    for name, namespaces in report.members.get("damaged", {}).items():
-        names = printable(", ".join(namespaces))
+    for name, names in _found(report, "damaged"):
         if name == "snapshot":
             console.print(
                 Text(f"damaged: the applied snapshot of {names} is missing or changed", style="bold red")
@@ -77,6 +75,19 @@ def reduced_wrongly(console: Console, report: Report) -> None:
         )
         console.print(Text("They were not used. Restore the table to a version before the damage."))
     own_error(console, report)
+
+
+def _found(report: Report, member: str) -> Iterator[tuple[str, str]]:
+    """Yield each table of a member of the report with the namespaces that it names, and of how many they are."""
+    totals = report.members.get(f"{member}_total", {})
+    for table, names in report.members.get(member, {}).items():
+        # A run that an older version recorded has no totals.
+        yield table, printable(", ".join(names)) + of_named(len(names), totals.get(table, 0))
+
+
+def of_named(named: int, total: int) -> str:
+    """Return what is said behind a list of names if it is not complete."""
+    return f" ({named:,} of {total:,} are named)" if named < total else ""
 
 
 def own_error(console: Console, report: Report) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.show.parts import command_here, counts, head, next_commands
+from strandline.cli.show.parts import command_here, counts, head, next_commands, of_named
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
 from strandline.core.sentences import amount
@@ -53,8 +53,11 @@ def gc(console: Console, report: Report) -> None:
             console.print(Text(f"{dialect}: kept {amount(count, 'record')}, {code}: {known[code].meaning}"))
             if report.members["what_if"] and not known[code].advice.startswith(_NO_ADVICE):
                 console.print(Text(f"  what would help: {known[code].advice}"))
-    for place in report.members["differences"]:
+    places = report.members["differences"]
+    for place in places:
         console.print(Text(f"differs without the pruned records: {printable(place)}", style="bold red"))
+    if cut := of_named(len(places), report.members.get("differences_total", 0)):
+        console.print(Text(f"differs without the pruned records: more places{cut}", style="bold red"))
     for reader in report.members["behind"]:
         place = f"{reader['table']} {reader['version']}, reduced to {reader['reduced_version']}"
         console.print(
